@@ -22,7 +22,7 @@ pub struct Agents<'a> {
 
 /// The rows of all agents, including those of the configuration.
 pub fn known(config: &Config) -> Result<AgentRows, CommandFailure> {
-    AgentRows::with(&config.agents).map_err(|error| {
+    AgentRows::from_config(&config.agents).map_err(|error| {
         CommandFailure::user(error.to_string(), "correct `[agents]`; docs/reference/agents.md describes it")
     })
 }

@@ -151,7 +151,7 @@ pub fn prepare(
         cache: if config.cache { Cache::On } else { Cache::Off },
         rounds: config.rounds,
         agents: agents.chosen(),
-        prices: Prices::with(&config.prices),
+        prices: Prices::from_config(&config.prices),
     };
     refuse_secrets(&pinned, &redactor)?;
     let pinned = blob(pinned.text().map(String::into_bytes).map_err(|error| {

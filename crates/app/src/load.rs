@@ -11,7 +11,7 @@ use remand_workflow::compile::Compiled;
 use remand_workflow::diagnostic::Style;
 use remand_workflow::foreign::{self, RoleFormat};
 use remand_workflow::roles::Roles;
-use remand_workflow::source::{LARGEST, SourceText};
+use remand_workflow::source::{MAX_FILE_BYTES, SourceText};
 use remand_workflow::{CheckedWorkflow, check, check_bytes, diagnostic, shipped, yaml};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -207,7 +207,7 @@ pub fn pinned(
 pub fn read(path: &Path) -> Result<Vec<u8>, CommandFailure> {
     let read = || {
         let mut bytes = Vec::new();
-        std::fs::File::open(path)?.take(LARGEST as u64 + 1).read_to_end(&mut bytes)?;
+        std::fs::File::open(path)?.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
     read().map_err(|error: std::io::Error| {

@@ -6,10 +6,10 @@ use remand_agents::rehearsal::{Script, ScriptAction};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("entry {entry} (role `{role}`), action {action}: {reason}")]
 pub struct UnplayableAction {
-    /// From 1.
+    /// 1-based.
     pub entry: usize,
     pub role: String,
-    /// From 1.
+    /// 1-based.
     pub action: usize,
     pub reason: &'static str,
 }
@@ -23,24 +23,22 @@ fn lines(refusals: &[UnplayableAction]) -> String {
     refusals.iter().map(UnplayableAction::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Refuses a script with such actions, and lists all of them.
+/// Refuses a script with actions that a model cannot perform, and lists all of them.
 pub fn admit(script: &Script) -> Result<(), UnplayableScript> {
     let refusals: Vec<UnplayableAction> = (script.dispatches.iter().enumerate())
         .flat_map(|(entry, dispatch)| {
-            dispatch.actions.iter().enumerate().filter_map(move |(action, what)| {
-                let (role, reason) = (dispatch.role.clone(), reason(what)?);
-                Some(UnplayableAction { entry: entry + 1, role, action: action + 1, reason })
+            dispatch.actions.iter().enumerate().filter_map(move |(index, action)| {
+                let (role, reason) = (dispatch.role.clone(), refusal_reason(action)?);
+                Some(UnplayableAction { entry: entry + 1, role, action: index + 1, reason })
             })
         })
         .collect();
     if refusals.is_empty() { Ok(()) } else { Err(UnplayableScript(refusals)) }
 }
 
-fn reason(action: &ScriptAction) -> Option<&'static str> {
+fn refusal_reason(action: &ScriptAction) -> Option<&'static str> {
     match action {
-        ScriptAction::Exit(_) => {
-            Some("`exit` is for processes; the agent's program chooses its own exit status")
-        }
+        ScriptAction::Exit(_) => Some("`exit` is for processes; the agent's program chooses its exit status"),
         ScriptAction::Crash(_) => Some("`crash` is for processes; a model cannot end the agent's program"),
         ScriptAction::Error(_) => {
             Some("`error` is for processes; a model has no standard error, use `print`")
@@ -78,8 +76,8 @@ mod tests {
                     - {role: b, do: [error: x, exit: 3]}\n- {role: c, do: [crash: true]}\n";
         let script = Script::parse(text, "r.yaml").unwrap();
         let refused = admit(&script).unwrap_err();
-        let places: Vec<_> = refused.0.iter().map(|one| (one.entry, one.action)).collect();
-        assert_eq!(places, [(2, 1), (2, 2), (3, 1)]);
+        let numbers: Vec<_> = refused.0.iter().map(|refusal| (refusal.entry, refusal.action)).collect();
+        assert_eq!(numbers, [(2, 1), (2, 2), (3, 1)]);
         let line = refused.to_string().lines().nth(2).map(str::to_owned);
         assert_eq!(
             line.as_deref().map(|line| line.starts_with("entry 2 (role `b`), action 2: `exit`")),

@@ -9,16 +9,16 @@ pub struct Conversation {
     pub system: String,
     pub tools: Vec<OfferedTool>,
     pub history: Vec<HistoryItem>,
-    /// The JSON schema that the program demands of the reply, if any.
-    pub form: Option<Value>,
+    /// The JSON schema that the reply must match, if any.
+    pub response_schema: Option<Value>,
 }
 
 /// One item of the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HistoryItem {
-    /// From the user, or from the program on the user's behalf.
+    /// Text from the user, or from the program on the user's behalf.
     Prompt(String),
-    /// From the model.
+    /// Text from the model.
     Text,
     /// A tool that the model called.
     Call,
@@ -40,9 +40,9 @@ pub struct OfferedTool {
 /// How a tool is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolKind {
-    /// With arguments that match a schema.
+    /// The arguments match a schema.
     Function,
-    /// With a string.
+    /// The argument is a string.
     Freeform,
     /// The shell that is built into the protocol.
     LocalShell,
@@ -51,21 +51,22 @@ pub enum ToolKind {
 impl Conversation {
     /// The prompts with their indexes.
     pub fn prompts(&self) -> impl DoubleEndedIterator<Item = (usize, &str)> {
-        self.history.iter().enumerate().filter_map(|(at, item)| match item {
-            HistoryItem::Prompt(text) => Some((at, text.as_str())),
+        self.history.iter().enumerate().filter_map(|(index, item)| match item {
+            HistoryItem::Prompt(text) => Some((index, text.as_str())),
             HistoryItem::Text | HistoryItem::Call | HistoryItem::Outcome => None,
         })
     }
 
     /// The number of tool calls after an index.
-    pub fn calls_after(&self, at: usize) -> usize {
-        self.history.iter().skip(at + 1).filter(|item| **item == HistoryItem::Call).count()
+    pub fn calls_after(&self, index: usize) -> usize {
+        self.history.iter().skip(index + 1).filter(|item| **item == HistoryItem::Call).count()
     }
 
-    /// Whether the request is not about the work: a title, a summary, or a judgement in a given form.
-    pub fn is_aside(&self) -> bool {
+    /// Whether the program asks for a title, a summary or a judgement instead of the work.
+    pub fn is_side_request(&self) -> bool {
         const SIGNS: [&str; 3] = ["title", "summar", "next speaker"];
         let system = self.system.to_lowercase();
-        self.tools.is_empty() && (self.form.is_some() || SIGNS.iter().any(|sign| system.contains(sign)))
+        self.tools.is_empty()
+            && (self.response_schema.is_some() || SIGNS.iter().any(|sign| system.contains(sign)))
     }
 }

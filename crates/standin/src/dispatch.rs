@@ -4,24 +4,25 @@ use crate::conversation::Conversation;
 use remand_agents::rehearsal::DispatchInfo;
 use std::path::{Path, PathBuf};
 
-const RESULT: &str = "/out/result.yaml";
+/// The end of the path of a result file.
+const RESULT_SUFFIX: &str = "/out/result.yaml";
 
-/// A dispatch, and how far its conversation is.
+/// A dispatch, and the progress of its conversation.
 #[derive(Clone, Debug)]
 pub struct DispatchProgress {
     /// The file that describes the dispatch.
     pub about: PathBuf,
     pub info: DispatchInfo,
-    /// Tool calls of the model since it was given the dispatch.
+    /// The number of tool calls of the model since the prompt of the dispatch.
     pub played: usize,
 }
 
 impl DispatchProgress {
-    /// Finds the dispatch that the history names last.
-    pub fn of(conversation: &Conversation) -> Option<DispatchProgress> {
-        conversation.prompts().rev().find_map(|(at, text)| {
+    /// Finds the last dispatch that the history names.
+    pub fn find(conversation: &Conversation) -> Option<DispatchProgress> {
+        conversation.prompts().rev().find_map(|(index, text)| {
             let (about, info) = find_in(text)?;
-            Some(DispatchProgress { about, info, played: conversation.calls_after(at) })
+            Some(DispatchProgress { about, info, played: conversation.calls_after(index) })
         })
     }
 
@@ -34,21 +35,23 @@ impl DispatchProgress {
     }
 }
 
-/// Finds the last path of a result file in a string whose dispatch file is readable.
+/// Finds the last path of a result file in a string, if a dispatch file that belongs to it is readable.
 fn find_in(text: &str) -> Option<(PathBuf, DispatchInfo)> {
-    text.rmatch_indices(RESULT).find_map(|(end, _)| {
+    text.rmatch_indices(RESULT_SUFFIX).find_map(|(end, _)| {
         let before = &text[..end];
-        before.contains("/dispatches/").then(|| starts(before).find_map(|start| read(&before[start..])))?
+        before
+            .contains("/dispatches/")
+            .then(|| path_starts(before).find_map(|start| read_dispatch(&before[start..])))?
     })
 }
 
-/// Possible starts of a path that ends here, nearest first, because paths may contain spaces.
-fn starts(before: &str) -> impl Iterator<Item = usize> {
-    let line = before.rfind('\n').map_or(0, |at| at + 1);
-    before.rmatch_indices('/').map(|(at, _)| at).take_while(move |at| *at >= line)
+/// Positions at which a path that ends here may start, nearest first. Paths may contain spaces.
+fn path_starts(before: &str) -> impl Iterator<Item = usize> {
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    before.rmatch_indices('/').map(|(slash, _)| slash).take_while(move |slash| *slash >= line_start)
 }
 
-fn read(folder: &str) -> Option<(PathBuf, DispatchInfo)> {
+fn read_dispatch(folder: &str) -> Option<(PathBuf, DispatchInfo)> {
     if !Path::new(folder).parent()?.ends_with("dispatches") {
         return None;
     }
@@ -63,19 +66,19 @@ mod tests {
     use serde_json::json;
 
     fn dispatch(folder: &Path, id: &str) -> String {
-        let place = folder.join("dispatches").join(id);
-        std::fs::create_dir_all(&place).unwrap();
+        let dispatch = folder.join("dispatches").join(id);
+        std::fs::create_dir_all(&dispatch).unwrap();
         let info = json!({
             "run": "r", "phase": "build", "role": id, "round": 1, "attempt": 1,
-            "result": place.join("out/result.yaml"), "tree": folder, "folder": place,
+            "result": dispatch.join("out/result.yaml"), "tree": folder, "folder": dispatch,
         });
-        std::fs::write(place.join("dispatch.json"), info.to_string()).unwrap();
-        format!("{}/out/result.yaml", place.display())
+        std::fs::write(dispatch.join("dispatch.json"), info.to_string()).unwrap();
+        format!("{}/out/result.yaml", dispatch.display())
     }
 
     #[test]
-    fn the_last_named_dispatch_counts_without_earlier_calls() {
-        let folder = tempfile::Builder::new().prefix("a place with spaces ").tempdir().unwrap();
+    fn the_last_named_dispatch_is_found_and_earlier_calls_do_not_count() {
+        let folder = tempfile::Builder::new().prefix("a folder with spaces ").tempdir().unwrap();
         let (one, two) = (dispatch(folder.path(), "p1.a1"), dispatch(folder.path(), "p1.a2"));
         let conversation = Conversation {
             history: vec![
@@ -86,11 +89,11 @@ mod tests {
                 HistoryItem::Prompt(format!("not {one} but\n'{two}'.")),
                 HistoryItem::Call,
                 HistoryItem::Outcome,
-                HistoryItem::Prompt("go on".to_owned()),
+                HistoryItem::Prompt("continue".to_owned()),
             ],
             ..Conversation::default()
         };
-        let dispatch = DispatchProgress::of(&conversation).unwrap();
+        let dispatch = DispatchProgress::find(&conversation).unwrap();
         assert_eq!((dispatch.info.role.as_str(), dispatch.played), ("p1.a2", 1));
         assert_eq!(dispatch.title(), "p1.a2 in build, round 1, attempt 1");
     }
@@ -100,6 +103,6 @@ mod tests {
         let prompt = "see /out/result.yaml or /dispatches/p1/out/result.yaml".to_owned();
         let conversation =
             Conversation { history: vec![HistoryItem::Prompt(prompt)], ..Conversation::default() };
-        assert!(DispatchProgress::of(&conversation).is_none());
+        assert!(DispatchProgress::find(&conversation).is_none());
     }
 }

@@ -1,8 +1,8 @@
 //! The stand-in: a model that plays a rehearsal to real agent programs, for tests.
 //!
-//! A service on the loopback interface that speaks the protocols of the model vendors. Each protocol is translated to a
-//! common conversation (`conversation`). The script's entry and the program's tools give a plan of turns (`plan`); the
-//! history in the request says how many of them were played.
+//! It is a service on the loopback interface that speaks the protocols of the model vendors. Each protocol is translated
+//! to a common conversation (`conversation`). The script's entry and the program's tools determine a plan of turns
+//! (`plan`); the history in the request shows how many of them were played.
 
 mod admission;
 mod conversation;

@@ -15,7 +15,7 @@ struct Args {
     /// The port [default: any free one]
     #[arg(long, value_name = "N", default_value_t = 0)]
     port: u16,
-    /// A file for a line of JSON about each request
+    /// The log file, with one line of JSON for each request
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 }

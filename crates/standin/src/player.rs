@@ -6,21 +6,22 @@ use crate::plan::{TurnEnd, TurnPlan};
 use crate::reply::{Call, ModelReply};
 use crate::schema;
 use crate::toolbox::Toolbox;
-use crate::usage::share;
+use crate::usage::turn_share;
 use remand_agents::rehearsal::{Outage, Script, ScriptEntry, ScriptedTokenKinds, missing_entry};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A script being played, with the state that requests do not carry.
+/// Plays a script, and keeps the state that requests do not contain.
 #[derive(Debug)]
 pub struct ScriptPlayer {
     script: Script,
-    /// A plan depends on existing files, so it is made once, when a conversation starts.
+    /// The plan by dispatch file and tool names. It depends on existing files, so it is made when a conversation starts.
     plans: BTreeMap<(PathBuf, Vec<String>), Arc<TurnPlan>>,
-    /// How often each outage of a dispatch was served, by action.
-    met: BTreeMap<(PathBuf, usize), u32>,
+    /// How often each outage was served, by dispatch file and index of the action.
+    served_outages: BTreeMap<(PathBuf, usize), u32>,
+    /// The number of the last reply.
     serial: u64,
 }
 
@@ -34,17 +35,17 @@ pub enum PlayedResponse {
 
 impl ScriptPlayer {
     pub fn new(script: Script) -> ScriptPlayer {
-        ScriptPlayer { script, plans: BTreeMap::new(), met: BTreeMap::new(), serial: 0 }
+        ScriptPlayer { script, plans: BTreeMap::new(), served_outages: BTreeMap::new(), serial: 0 }
     }
 
     /// The response to a request for the next turn.
-    pub fn next(
+    pub fn respond(
         &mut self,
         conversation: &Conversation,
         dispatch: Option<&DispatchProgress>,
     ) -> PlayedResponse {
-        let Some(dispatch) = dispatch.filter(|_| !conversation.is_aside()) else {
-            return self.aside(conversation);
+        let Some(dispatch) = dispatch.filter(|_| !conversation.is_side_request()) else {
+            return self.side_reply(conversation);
         };
         let Some(entry) = self.script.entry(&dispatch.info).cloned() else {
             let message = format!(
@@ -57,20 +58,19 @@ impl ScriptPlayer {
             };
         };
         let plan = self.plan(&entry, conversation, dispatch);
-        // Requests after the last turn get the last one again.
-        let turn = dispatch.played.min(plan.turns.len() - 1);
-        let next = &plan.turns[turn];
-        for (action, outage) in &next.outages {
-            let met = self.met.entry((dispatch.about.clone(), *action)).or_default();
-            if outage.times.is_none_or(|times| *met < times) {
-                *met += 1;
+        // Requests after the last turn get the last turn again.
+        let turn = &plan.turns[dispatch.played.min(plan.turns.len() - 1)];
+        for (action, outage) in &turn.outages {
+            let served = self.served_outages.entry((dispatch.about.clone(), *action)).or_default();
+            if outage.times.is_none_or(|times| *served < times) {
+                *served += 1;
                 return PlayedResponse::Fail {
                     outage: *outage,
                     message: format!("scripted {}", outage.status),
                 };
             }
         }
-        let call = match &next.end {
+        let call = match &turn.end {
             TurnEnd::Hang => return PlayedResponse::Hang,
             TurnEnd::End => None,
             TurnEnd::Call(tool_use) => {
@@ -78,15 +78,15 @@ impl ScriptPlayer {
             }
         };
         let tokens = entry.usage.and_then(|usage| usage.tokens);
-        let usage = share(tokens, dispatch.played.min(plan.turns.len()), plan.turns.len());
+        let usage = turn_share(tokens, dispatch.played.min(plan.turns.len()), plan.turns.len());
         let reply = ModelReply {
-            serial: self.serial(),
+            serial: self.next_serial(),
             model: entry.model.unwrap_or_else(|| conversation.model.clone()),
-            text: next.text.clone(),
+            text: turn.text.clone(),
             call,
             usage,
         };
-        PlayedResponse::Reply { after: next.pause, reply: Box::new(reply) }
+        PlayedResponse::Reply { after: turn.pause, reply: Box::new(reply) }
     }
 
     fn plan(
@@ -97,7 +97,7 @@ impl ScriptPlayer {
     ) -> Arc<TurnPlan> {
         let tools = &conversation.tools;
         let names = tools.iter().map(|tool| tool.name.clone()).collect();
-        let make = || Arc::new(TurnPlan::of(entry, Toolbox { tools, info: &dispatch.info }));
+        let make = || Arc::new(TurnPlan::new(entry, Toolbox { tools, info: &dispatch.info }));
         let key = (dispatch.about.clone(), names);
         if dispatch.played == 0 {
             // The same dispatch may be issued again on another tree.
@@ -106,18 +106,18 @@ impl ScriptPlayer {
         self.plans.entry(key).or_insert_with(make).clone()
     }
 
-    fn aside(&mut self, conversation: &Conversation) -> PlayedResponse {
-        let text = match &conversation.form {
-            Some(form) => schema::plain(form).to_string(),
+    fn side_reply(&mut self, conversation: &Conversation) -> PlayedResponse {
+        let text = match &conversation.response_schema {
+            Some(schema) => schema::simple_value(schema).to_string(),
             None => "as rehearsed".to_owned(),
         };
         let (model, usage) =
             (conversation.model.clone(), ScriptedTokenKinds { input: 10, output: 2, cached: 0 });
-        let reply = ModelReply { serial: self.serial(), model, text, call: None, usage };
+        let reply = ModelReply { serial: self.next_serial(), model, text, call: None, usage };
         PlayedResponse::Reply { after: Duration::ZERO, reply: Box::new(reply) }
     }
 
-    fn serial(&mut self) -> u64 {
+    fn next_serial(&mut self) -> u64 {
         self.serial += 1;
         self.serial
     }

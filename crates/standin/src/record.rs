@@ -1,4 +1,4 @@
-//! Requests of programs and their replies, for tests to inspect.
+//! Requests from programs and the replies to them, for tests to inspect.
 
 use crate::protocol::Protocol;
 use remand_agents::rehearsal::ScriptedTokenKinds;
@@ -14,9 +14,9 @@ pub struct Request {
     pub model: String,
     /// The API key of the request.
     pub key: Option<String>,
-    /// Its dispatch in one line.
+    /// The dispatch that the request belongs to, in one line.
     pub dispatch: Option<String>,
-    /// The HTTP status; none until it is answered.
+    /// The HTTP status; `None` until the request is answered.
     pub status: Option<u16>,
     /// The reply in one line.
     pub answered: String,

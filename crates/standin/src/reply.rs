@@ -4,13 +4,13 @@ use crate::conversation::OfferedTool;
 use remand_agents::rehearsal::ScriptedTokenKinds;
 use serde_json::Value;
 
-/// One turn of the model, as sent to the program.
+/// One turn of the model.
 #[derive(Clone, Debug)]
 pub struct ModelReply {
     /// Unique within the service.
     pub serial: u64,
     pub model: String,
-    /// Empty for no text.
+    /// Empty if there is no text.
     pub text: String,
     pub call: Option<Call>,
     pub usage: ScriptedTokenKinds,
@@ -32,8 +32,8 @@ impl ModelReply {
         format!("{prefix}_{:08}", self.serial)
     }
 
-    /// Input tokens, cached or not.
-    pub fn read(&self) -> u64 {
+    /// Input tokens, including cached ones.
+    pub fn input_tokens(&self) -> u64 {
         self.usage.input + self.usage.cached
     }
 

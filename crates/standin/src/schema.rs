@@ -1,14 +1,14 @@
-//! Makes values for JSON schemas: arguments of tools, and forms that programs demand.
+//! Creates values that match JSON schemas: arguments of tools, and replies in a required format.
 
 use serde_json::{Map, Value, json};
 
-/// The simplest value that fits the types of a schema.
-pub fn plain(schema: &Value) -> Value {
+/// The simplest value that matches the types of a schema.
+pub fn simple_value(schema: &Value) -> Value {
     if let Some(value) = schema.get("const").or_else(|| schema.pointer("/enum/0")) {
         return value.clone();
     }
-    if let Some(one) = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(key)?.get(0)) {
-        return plain(one);
+    if let Some(first) = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(key)?.get(0)) {
+        return simple_value(first);
     }
     match kind(schema).as_str() {
         "boolean" => json!(false),
@@ -19,7 +19,7 @@ pub fn plain(schema: &Value) -> Value {
             let required = required(schema);
             let fields =
                 properties.into_iter().flatten().filter(|(name, _)| required.contains(&name.as_str()));
-            Value::Object(fields.map(|(name, schema)| (name.clone(), plain(schema))).collect())
+            Value::Object(fields.map(|(name, schema)| (name.clone(), simple_value(schema))).collect())
         }
         _ => json!("as rehearsed"),
     }
@@ -31,24 +31,25 @@ pub fn arguments(schema: &Value, known: &[(&[&str], Value)]) -> Value {
     let required = required(schema);
     let mut filled = Map::new();
     for (name, schema) in &properties {
-        let spelt = spelt(name);
-        let value = known.iter().find(|(names, _)| names.contains(&spelt.as_str())).map(|(_, value)| value);
+        let normalized = normalized(name);
+        let value =
+            known.iter().find(|(names, _)| names.contains(&normalized.as_str())).map(|(_, value)| value);
         match value {
-            Some(value) => filled.insert(name.clone(), shaped(value, schema)),
-            None if required.contains(&name.as_str()) => filled.insert(name.clone(), plain(schema)),
+            Some(value) => filled.insert(name.clone(), converted(value, schema)),
+            None if required.contains(&name.as_str()) => filled.insert(name.clone(), simple_value(schema)),
             None => None,
         };
     }
     Value::Object(filled)
 }
 
-/// Normalises a name: `file_path` and `filePath` are equal.
-fn spelt(name: &str) -> String {
+/// The name in a form in which `file_path` and `filePath` are equal.
+fn normalized(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// Fits a value to a schema: a command becomes a list of words, an object becomes text.
-fn shaped(value: &Value, schema: &Value) -> Value {
+/// Converts a value to the type of a schema: a command becomes a list of words, an object becomes a string.
+fn converted(value: &Value, schema: &Value) -> Value {
     match (value, kind(schema).as_str()) {
         (Value::String(command), "array") => json!(["bash", "-c", command]),
         (Value::Object(_), "string") => json!(value.to_string()),
@@ -90,15 +91,15 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_a_text_or_a_list() {
+    fn a_command_becomes_a_list_if_the_schema_requires_one() {
         let schema = json!({"properties": {"command": {"type": "array", "items": {"type": "string"}}}});
         let known: [(&[&str], Value); 1] = [(&["command"], json!("ls"))];
         assert_eq!(arguments(&schema, &known), json!({"command": ["bash", "-c", "ls"]}));
     }
 
     #[test]
-    fn a_form_gets_its_required_properties() {
-        let form = json!({
+    fn a_simple_value_has_the_required_properties() {
+        let schema = json!({
             "type": "OBJECT", "required": ["title", "score", "kind", "parts"],
             "properties": {
                 "title": {"type": "STRING"}, "score": {"type": "integer", "minimum": 10}, "kind": {"enum": ["a", "b"]},
@@ -107,6 +108,6 @@ mod tests {
             },
         });
         let expected = json!({"title": "as rehearsed", "score": 10, "kind": "a", "parts": {"x": []}});
-        assert_eq!(plain(&form), expected);
+        assert_eq!(simple_value(&schema), expected);
     }
 }

@@ -126,19 +126,19 @@ impl Shared {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn note(&self, request: Request) -> usize {
+    fn record_request(&self, request: Request) -> usize {
         let mut inner = self.lock();
         inner.requests.push(request);
         inner.requests.len() - 1
     }
 
-    fn answered(&self, number: usize, status: u16, what: &str) {
+    fn record_reply(&self, number: usize, status: u16, summary: &str) {
         let mut inner = self.lock();
         let Inner { requests, log, .. } = &mut *inner;
         let Some(request) = requests.get_mut(number) else { return };
-        (request.status, request.answered) = (Some(status), what.to_owned());
+        (request.status, request.answered) = (Some(status), summary.to_owned());
         if let (Some(log), Ok(line)) = (log, serde_json::to_string(request)) {
-            // A failing log must not keep the program from its reply.
+            // If the log cannot be written, the program still gets its reply.
             let _ = writeln!(log, "{line}");
         }
     }
@@ -159,96 +159,98 @@ async fn serve(State(shared): State<Shared>, incoming: Incoming) -> Response<Bod
     let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
     let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let path = parts.uri.path().to_owned();
-    let question = (parts.method == Method::POST).then(|| Inquiry::of(&path, &body)).flatten();
-    let number = shared.note(Request {
-        protocol: question.map(Inquiry::protocol),
+    let inquiry = (parts.method == Method::POST).then(|| Inquiry::parse(&path, &body)).flatten();
+    let number = shared.record_request(Request {
+        protocol: inquiry.map(Inquiry::protocol),
         method: parts.method.to_string(),
         path: path.clone(),
         model: String::new(),
-        key: key(&parts.headers),
+        key: api_key(&parts.headers),
         dispatch: None,
         status: None,
         answered: String::new(),
         usage: None,
         body: body.clone(),
     });
-    match (question, &parts.method) {
-        (Some(Inquiry::PlannedTurn(protocol, delivery)), _) => {
-            turn(&shared, number, protocol, delivery, &path, &body).await
+    match (inquiry, &parts.method) {
+        (Some(Inquiry::Turn(protocol, mode)), _) => {
+            respond_with_turn(&shared, number, protocol, mode, &path, &body).await
         }
         (Some(Inquiry::Count(protocol)), _) => {
-            shared.answered(number, 200, "a count of tokens");
-            in_json(200, &protocol.count(bytes.len() as u64 / 4))
+            shared.record_reply(number, 200, "token count");
+            json_response(200, &protocol.token_count(bytes.len() as u64 / 4))
         }
         (None, &Method::HEAD) => {
-            shared.answered(number, 200, "");
-            in_json(200, &Value::Null)
+            shared.record_reply(number, 200, "");
+            json_response(200, &Value::Null)
         }
         (None, &Method::GET) if path.ends_with("/models") => {
-            shared.answered(number, 200, "the models");
-            in_json(200, &models())
+            shared.record_reply(number, 200, "list of models");
+            json_response(200, &models())
         }
         (None, _) => {
-            shared.answered(number, 404, "nothing is here");
-            in_json(404, &json!({"error": {"message": format!("the stand-in has nothing at {path}")}}))
+            shared.record_reply(number, 404, "not found");
+            json_response(404, &json!({"error": {"message": format!("the stand-in has nothing at {path}")}}))
         }
     }
 }
 
-/// The API key, from the header of any vendor.
-fn key(headers: &HeaderMap) -> Option<String> {
+/// The API key, from any vendor's header.
+fn api_key(headers: &HeaderMap) -> Option<String> {
     let names = ["authorization", "x-api-key", "x-goog-api-key"];
     let value = names.iter().find_map(|name| headers.get(*name)?.to_str().ok())?;
     Some(value.trim_start_matches("Bearer ").to_owned())
 }
 
-async fn turn(
+async fn respond_with_turn(
     shared: &Shared,
     number: usize,
     protocol: Protocol,
-    delivery: ReplyMode,
+    mode: ReplyMode,
     path: &str,
     body: &Value,
 ) -> Response<Body> {
     let conversation = protocol.read(path, body);
-    let dispatch = DispatchProgress::of(&conversation);
-    let next = {
+    let dispatch = DispatchProgress::find(&conversation);
+    let response = {
         let mut inner = shared.lock();
-        let next = inner.player.next(&conversation, dispatch.as_ref());
+        let response = inner.player.respond(&conversation, dispatch.as_ref());
         let request = &mut inner.requests[number];
         request.model.clone_from(&conversation.model);
         request.dispatch = dispatch.map(|dispatch| dispatch.title());
-        if let PlayedResponse::Reply { reply, .. } = &next {
+        if let PlayedResponse::Reply { reply, .. } = &response {
             request.usage = Some(reply.usage);
         }
-        next
+        response
     };
-    match next {
+    match response {
         PlayedResponse::Hang => std::future::pending().await,
         PlayedResponse::Fail { outage, message } => {
-            shared.answered(number, outage.status, &message);
-            failed(protocol, &outage, &message)
+            shared.record_reply(number, outage.status, &message);
+            error_response(protocol, &outage, &message)
         }
         PlayedResponse::Reply { after, reply } => {
             tokio::time::sleep(after).await;
-            shared.answered(number, 200, &reply.summary());
-            match delivery {
-                ReplyMode::Whole => in_json(200, &protocol.whole(&reply)),
-                ReplyMode::Stream => streamed(&protocol.stream(&reply), protocol.end_of_stream()),
+            shared.record_reply(number, 200, &reply.summary());
+            match mode {
+                ReplyMode::Whole => json_response(200, &protocol.whole_reply(&reply)),
+                ReplyMode::Stream => {
+                    stream_response(&protocol.streamed_reply(&reply), protocol.end_of_stream())
+                }
             }
         }
     }
 }
 
-fn failed(protocol: Protocol, outage: &Outage, message: &str) -> Response<Body> {
-    let mut response = in_json(outage.status, &protocol.error(outage, message));
+fn error_response(protocol: Protocol, outage: &Outage, message: &str) -> Response<Body> {
+    let mut response = json_response(outage.status, &protocol.error(outage, message));
     if let Some(seconds) = outage.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     }
     response
 }
 
-fn streamed(events: &[StreamEvent], end: &str) -> Response<Body> {
+fn stream_response(events: &[StreamEvent], end: &str) -> Response<Body> {
     let lines = events.iter().map(|(name, data)| match name {
         Some(name) => format!("event: {name}\ndata: {data}\n\n"),
         None => format!("data: {data}\n\n"),
@@ -256,7 +258,7 @@ fn streamed(events: &[StreamEvent], end: &str) -> Response<Body> {
     response(200, "text/event-stream", lines.collect::<String>() + end)
 }
 
-fn in_json(status: u16, body: &Value) -> Response<Body> {
+fn json_response(status: u16, body: &Value) -> Response<Body> {
     response(status, "application/json", body.to_string())
 }
 
@@ -267,7 +269,7 @@ fn response(status: u16, kind: &'static str, body: String) -> Response<Body> {
     response
 }
 
-/// The list of models in the forms of all vendors.
+/// The list of models in every vendor's format.
 fn models() -> Value {
     let id = "stand-in";
     json!({

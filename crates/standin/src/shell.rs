@@ -8,20 +8,20 @@ use std::path::Path;
 pub fn write(path: &Path, bytes: &[u8]) -> String {
     let folder =
         path.parent().map(|folder| format!("mkdir -p {} && ", quoted_path(folder))).unwrap_or_default();
-    format!("{folder}{} > {}", printed(bytes), quoted_path(path))
+    format!("{folder}{} > {}", print_bytes(bytes), quoted_path(path))
 }
 
 /// Appends to a file.
 pub fn append(path: &Path, bytes: &[u8]) -> String {
-    format!("{} >> {}", printed(bytes), quoted_path(path))
+    format!("{} >> {}", print_bytes(bytes), quoted_path(path))
 }
 
-/// Replaces a string in a file; without the text the file stays as it is.
+/// Replaces a string in a file. A file without the string stays unchanged.
 ///
-/// The command contains the new content, because no tool that exists everywhere replaces across lines.
+/// The command contains the new content, because no common tool replaces across lines.
 pub fn replace(path: &Path, find: &str, replace: &str) -> String {
-    let held = std::fs::read_to_string(path).unwrap_or_default();
-    write(path, held.replacen(find, replace, 1).as_bytes())
+    let content = std::fs::read_to_string(path).unwrap_or_default();
+    write(path, content.replacen(find, replace, 1).as_bytes())
 }
 
 pub fn delete(path: &Path) -> String {
@@ -56,7 +56,7 @@ pub fn read(path: &Path) -> String {
     format!("if [ -d {path} ]; then ls -A -- {path}; else cat -- {path}; fi")
 }
 
-fn printed(bytes: &[u8]) -> String {
+fn print_bytes(bytes: &[u8]) -> String {
     format!("printf %s {} | base64 -d", quoted(&BASE64_STANDARD.encode(bytes)))
 }
 

@@ -1,4 +1,4 @@
-//! One use of a tool. Its arguments are computed at its turn, from the files at that moment.
+//! One use of a tool. Its arguments are computed in the turn that uses it, from the files at that moment.
 
 use crate::conversation::{OfferedTool, ToolKind};
 use crate::schema;
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 const PATH: &[&str] = &["path", "filepath", "absolutepath"];
 const CONTENT: &[&str] = &["content", "contents", "filetext"];
 const COMMAND: &[&str] = &["command", "cmd"];
-/// How long a shell that can move a command to the background waits for it.
-const PATIENCE: &[&str] = &["yieldtimems"];
+/// How long a shell waits for a command before it moves the command to the background.
+const YIELD_TIME: &[&str] = &["yieldtimems"];
 const OLD: &[&str] = &["oldstring", "oldstr", "oldtext"];
 const NEW: &[&str] = &["newstring", "newstr", "newtext"];
 
@@ -65,41 +65,41 @@ pub enum PatchChange {
 impl ToolUse {
     /// The arguments: an object that matches the tool's schema, or a string for a freeform tool.
     pub fn arguments(&self) -> Value {
-        let fill = |known: &[(&[&str], Value)]| schema::arguments(&self.tool.schema, known);
+        let arguments = |known: &[(&[&str], Value)]| schema::arguments(&self.tool.schema, known);
         match &self.purpose {
             Purpose::Run(command) if self.tool.kind == ToolKind::LocalShell => json!(["bash", "-c", command]),
-            Purpose::Run(command) => fill(&[(COMMAND, json!(command)), (PATIENCE, json!(30_000))]),
-            Purpose::Read(path) => fill(&[(PATH, json!(path))]),
-            Purpose::Write { path, text } => fill(&[(PATH, json!(path)), (CONTENT, json!(text))]),
+            Purpose::Run(command) => arguments(&[(COMMAND, json!(command)), (YIELD_TIME, json!(30_000))]),
+            Purpose::Read(path) => arguments(&[(PATH, json!(path))]),
+            Purpose::Write { path, text } => arguments(&[(PATH, json!(path)), (CONTENT, json!(text))]),
             Purpose::Extend { path, text } => {
-                fill(&[(PATH, json!(path)), (CONTENT, json!(held(path) + text))])
+                arguments(&[(PATH, json!(path)), (CONTENT, json!(file_content(path) + text))])
             }
             Purpose::Replace { path, find, replace } => {
-                fill(&[(PATH, json!(path)), (OLD, json!(find)), (NEW, json!(replace))])
+                arguments(&[(PATH, json!(path)), (OLD, json!(find)), (NEW, json!(replace))])
             }
             Purpose::Rewrite { path, find, replace } => {
-                let text = held(path).replacen(find, replace, 1);
-                fill(&[(PATH, json!(path)), (CONTENT, json!(text))])
+                let text = file_content(path).replacen(find, replace, 1);
+                arguments(&[(PATH, json!(path)), (CONTENT, json!(text))])
             }
-            Purpose::Patch { tree, path, change } => patch(&self.tool, tree, path, change),
-            Purpose::Submit(result) => submission(&self.tool.schema, result),
+            Purpose::Patch { tree, path, change } => patch_arguments(&self.tool, tree, path, change),
+            Purpose::Submit(result) => submit_arguments(&self.tool.schema, result),
         }
     }
 }
 
-/// The content of a file; empty if it is unreadable, so that the program itself reports the problem.
-fn held(path: &Path) -> String {
+/// The content of a file. It is empty if the file is unreadable, so that the program reports the problem.
+fn file_content(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
-fn submission(schema: &Value, result: &Value) -> Value {
+fn submit_arguments(schema: &Value, result: &Value) -> Value {
     match schema.pointer("/properties/result") {
         Some(_) => schema::arguments(schema, &[(&["result"], result.clone())]),
         None => result.clone(),
     }
 }
 
-fn patch(tool: &OfferedTool, tree: &Path, path: &Path, change: &PatchChange) -> Value {
+fn patch_arguments(tool: &OfferedTool, tree: &Path, path: &Path, change: &PatchChange) -> Value {
     let name = path.strip_prefix(tree).unwrap_or(path).display();
     let lines =
         |sign: char, text: &str| -> String { text.lines().map(|line| format!("{sign}{line}\n")).collect() };
@@ -107,7 +107,7 @@ fn patch(tool: &OfferedTool, tree: &Path, path: &Path, change: &PatchChange) -> 
         PatchChange::Add(text) => format!("*** Add File: {name}\n{}", lines('+', text)),
         PatchChange::Delete => format!("*** Delete File: {name}\n"),
         PatchChange::Replace { find, replace } => {
-            let (old, new) = whole_lines(&held(path), find, replace);
+            let (old, new) = whole_lines(&file_content(path), find, replace);
             format!("*** Update File: {name}\n@@\n{}{}", lines('-', &old), lines('+', &new))
         }
     };
@@ -121,17 +121,17 @@ fn patch(tool: &OfferedTool, tree: &Path, path: &Path, change: &PatchChange) -> 
 }
 
 /// The whole lines around a string, before and after its replacement.
-fn whole_lines(held: &str, find: &str, replace: &str) -> (String, String) {
-    let Some(at) = held.find(find) else { return (find.to_owned(), replace.to_owned()) };
-    let start = held[..at].rfind('\n').map_or(0, |line| line + 1);
+fn whole_lines(content: &str, find: &str, replace: &str) -> (String, String) {
+    let Some(at) = content.find(find) else { return (find.to_owned(), replace.to_owned()) };
+    let start = content[..at].rfind('\n').map_or(0, |line| line + 1);
     let after = at + find.len();
     let end = if find.ends_with('\n') {
         after
     } else {
-        held[after..].find('\n').map_or(held.len(), |line| after + line)
+        content[after..].find('\n').map_or(content.len(), |line| after + line)
     };
-    let (head, tail) = (&held[start..at], &held[after..end]);
-    (held[start..end].to_owned(), format!("{head}{replace}{tail}"))
+    let (head, tail) = (&content[start..at], &content[after..end]);
+    (content[start..end].to_owned(), format!("{head}{replace}{tail}"))
 }
 
 #[cfg(test)]
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_patch_names_whole_lines() {
+    fn a_patch_contains_whole_lines() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(&file, "fn a() {\n    one();\n    two();\n}\n").unwrap();
         let tool = OfferedTool {
@@ -159,12 +159,12 @@ mod tests {
     }
 
     #[test]
-    fn a_result_is_the_argument_named_result_or_all_of_them() {
+    fn a_result_is_the_argument_result_or_all_arguments() {
         let result = json!({"agent": "a"});
-        let one = json!({"type": "object", "properties": {"result": {"type": "object"}}});
-        assert_eq!(submission(&one, &result), json!({"result": {"agent": "a"}}));
-        let text = json!({"type": "object", "properties": {"result": {"type": "string"}}});
-        assert_eq!(submission(&text, &result), json!({"result": "{\"agent\":\"a\"}"}));
-        assert_eq!(submission(&json!({"type": "object"}), &result), result);
+        let object = json!({"type": "object", "properties": {"result": {"type": "object"}}});
+        assert_eq!(submit_arguments(&object, &result), json!({"result": {"agent": "a"}}));
+        let string = json!({"type": "object", "properties": {"result": {"type": "string"}}});
+        assert_eq!(submit_arguments(&string, &result), json!({"result": "{\"agent\":\"a\"}"}));
+        assert_eq!(submit_arguments(&json!({"type": "object"}), &result), result);
     }
 }

@@ -23,26 +23,26 @@ pub struct Toolbox<'a> {
 }
 
 impl Toolbox<'_> {
-    /// The tool uses that perform an action; none if no tool can.
+    /// The tool uses that perform an action; `None` if no tool can.
     pub fn tool_uses(&self, action: &ScriptAction) -> Option<Vec<ToolUse>> {
-        let place = |path: &str| self.info.tree.join(path);
+        let in_tree = |path: &str| self.info.tree.join(path);
         match action {
-            ScriptAction::Write(file) => self.write(&place(&file.path), &file.content),
-            ScriptAction::Append(file) => self.append(&place(&file.path), file),
-            ScriptAction::Patch(replacement) => self.replace(&place(&replacement.path), replacement),
-            ScriptAction::Delete(path) => self.delete(&place(path)),
-            ScriptAction::Mkdir(path) => self.run(shell::mkdir(&place(path))),
-            ScriptAction::Symlink(link) => self.run(shell::symlink(&place(&link.path), &link.target)),
-            ScriptAction::Chmod(change) => self.run(shell::chmod(&place(&change.path), change.mode.0)),
+            ScriptAction::Write(file) => self.write(&in_tree(&file.path), &file.content),
+            ScriptAction::Append(file) => self.append(&in_tree(&file.path), file),
+            ScriptAction::Patch(replacement) => self.replace(&in_tree(&replacement.path), replacement),
+            ScriptAction::Delete(path) => self.delete(&in_tree(path)),
+            ScriptAction::Mkdir(path) => self.run(shell::mkdir(&in_tree(path))),
+            ScriptAction::Symlink(link) => self.run(shell::symlink(&in_tree(&link.path), &link.target)),
+            ScriptAction::Chmod(change) => self.run(shell::chmod(&in_tree(&change.path), change.mode.0)),
             ScriptAction::Run(command) => self.run(command.clone()),
             ScriptAction::Spawn(command) => self.run(shell::spawn(command)),
             ScriptAction::Connect(address) => self.run(shell::connect(address)),
-            ScriptAction::Read(path) => self.read(&place(path)),
+            ScriptAction::Read(path) => self.read(&in_tree(path)),
             ScriptAction::ResultText(text) => {
-                self.write(&self.result(), &ScriptedContent::Text(text.clone()))
+                self.write(&self.result_path(), &ScriptedContent::Text(text.clone()))
             }
             ScriptAction::ResultBase64(bytes) => {
-                self.write(&self.result(), &ScriptedContent::Bytes(bytes.0.clone()))
+                self.write(&self.result_path(), &ScriptedContent::Bytes(bytes.0.clone()))
             }
             ScriptAction::Result(_)
             | ScriptAction::Print(_)
@@ -57,16 +57,16 @@ impl Toolbox<'_> {
         }
     }
 
-    /// Submits a result with the tool for it, or else writes the file.
+    /// Submits a result with the tool for it, or writes the result file if there is no such tool.
     pub fn submit(&self, result: &Value) -> Option<Vec<ToolUse>> {
         let submit_tool = self.tools.iter().find(|tool| tool.name.ends_with(SUBMIT));
         match submit_tool {
             Some(tool) => Some(vec![tool_use(tool, Purpose::Submit(result.clone()))]),
-            None => self.write(&self.result(), &ScriptedContent::Text(format!("{result:#}\n"))),
+            None => self.write(&self.result_path(), &ScriptedContent::Text(format!("{result:#}\n"))),
         }
     }
 
-    fn result(&self) -> PathBuf {
+    fn result_path(&self) -> PathBuf {
         self.info.tree.join(&self.info.result)
     }
 
@@ -95,9 +95,9 @@ impl Toolbox<'_> {
             return Some(self.after_reading(path, tool_use(tool, write)));
         }
         // A patch cannot express a missing final line break.
-        match self.patch() {
+        match self.patch_tool() {
             Some(tool) if text.ends_with('\n') => {
-                Some(vec![tool_use(tool, self.patched(path, PatchChange::Add(text.to_owned())))])
+                Some(vec![tool_use(tool, self.patch_purpose(path, PatchChange::Add(text.to_owned())))])
             }
             Some(_) | None => by_shell(),
         }
@@ -117,8 +117,11 @@ impl Toolbox<'_> {
             let edit = Purpose::Replace { path: path.clone(), find, replace };
             return Some(self.after_reading(&path, tool_use(tool, edit)));
         }
-        if let Some(tool) = self.patch() {
-            return Some(vec![tool_use(tool, self.patched(&path, PatchChange::Replace { find, replace }))]);
+        if let Some(tool) = self.patch_tool() {
+            return Some(vec![tool_use(
+                tool,
+                self.patch_purpose(&path, PatchChange::Replace { find, replace }),
+            )]);
         }
         if let Some(tool) = self.find(WRITE) {
             let rewrite = Purpose::Rewrite { path: path.clone(), find, replace };
@@ -128,19 +131,19 @@ impl Toolbox<'_> {
     }
 
     fn delete(&self, path: &Path) -> Option<Vec<ToolUse>> {
-        match self.patch() {
+        match self.patch_tool() {
             Some(tool) if path.is_file() => {
-                Some(vec![tool_use(tool, self.patched(path, PatchChange::Delete))])
+                Some(vec![tool_use(tool, self.patch_purpose(path, PatchChange::Delete))])
             }
             Some(_) | None => self.run(shell::delete(path)),
         }
     }
 
-    fn patch(&self) -> Option<&OfferedTool> {
+    fn patch_tool(&self) -> Option<&OfferedTool> {
         self.find(PATCH).filter(|tool| tool.kind != ToolKind::LocalShell)
     }
 
-    fn patched(&self, path: &Path, change: PatchChange) -> Purpose {
+    fn patch_purpose(&self, path: &Path, change: PatchChange) -> Purpose {
         Purpose::Patch { tree: self.info.tree.clone(), path: path.to_owned(), change }
     }
 

@@ -13,9 +13,9 @@ use crate::yaml;
 #[derive(Clone, Debug)]
 pub struct CheckedWorkflow {
     pub source: SourceText,
-    /// All problems, in file order.
+    /// All problems: errors first, then warnings, each in file order.
     pub diagnostics: Vec<Diagnostic>,
-    /// The program, if it compiled; it may still be rejected.
+    /// The program, if it compiled. It may still be rejected.
     pub compiled: Option<Compiled>,
 }
 
@@ -42,9 +42,9 @@ pub fn check_bytes(name: &str, bytes: &[u8], roles: &Roles) -> CheckedWorkflow {
 /// Checks a workflow file. It reports as many problems as possible, but attempts each proof only if the earlier ones hold.
 pub fn check(source: SourceText, roles: &Roles) -> CheckedWorkflow {
     let mut problems = Vec::new();
-    let compiled = read(&source, roles, &mut problems);
+    let compiled = parse_and_compile(&source, roles, &mut problems);
     if let Some(compiled) = &compiled {
-        // The rules can judge a program with missing routes, but not one with unreadable parts.
+        // The rules can check a program with missing routes, but not one with unreadable parts.
         if problems.iter().all(|problem| problem.code == Code::NoRoute || problem.code == Code::Exception) {
             rules::check_local(compiled, &mut problems);
         }
@@ -56,14 +56,14 @@ pub fn check(source: SourceText, roles: &Roles) -> CheckedWorkflow {
     CheckedWorkflow { source, diagnostics: tidy(problems), compiled }
 }
 
-fn read(source: &SourceText, roles: &Roles, problems: &mut Vec<Diagnostic>) -> Option<Compiled> {
+fn parse_and_compile(source: &SourceText, roles: &Roles, problems: &mut Vec<Diagnostic>) -> Option<Compiled> {
     let root = yaml::parse(source, problems)?;
     let file = decode::decode(&root, problems)?;
     Some(compile(&file, source, roles, problems))
 }
 
 /// Checks a shipped workflow.
-pub fn shipped(name: &str) -> Option<CheckedWorkflow> {
+pub fn check_shipped(name: &str) -> Option<CheckedWorkflow> {
     let text = crate::shipped::workflow(name)?;
     Some(check(SourceText::new(format!("{name}.yaml"), text), &Roles::shipped()))
 }

@@ -1,4 +1,4 @@
-//! Decodes a tree into a workflow file: reads every key and parses every phrase.
+//! Decodes a YAML tree into a workflow file: reads every key and parses every phrase.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::fields::{MappingReader, head, text};
@@ -8,7 +8,7 @@ use crate::source::{Span, Spanned};
 use crate::yaml::{YamlKey, YamlNode, YamlValue};
 
 /// The default number of tasks that run in parallel.
-const AT_ONCE: u16 = 4;
+const DEFAULT_AT_ONCE: u16 = 4;
 
 /// Reads a workflow file from its tree. Unreadable parts are reported and left out.
 pub fn decode(root: &YamlNode, problems: &mut Vec<Diagnostic>) -> Option<WorkflowFile> {
@@ -26,7 +26,7 @@ pub fn decode(root: &YamlNode, problems: &mut Vec<Diagnostic>) -> Option<Workflo
         .map_or_else(Vec::new, |entries| entries.iter().map(|(key, _)| spanned_name(key)).collect());
     let injects = fields.texts("injects");
     let budgets = fields.entries("budgets").unwrap_or(&[]);
-    let budgets = phrases(&mut fields, budgets, phrase::budget);
+    let budgets = decode_phrases(&mut fields, budgets, phrase::budget);
     let (retries, defaults) = match fields.take("defaults") {
         Some((_, node)) => decode_defaults(node, fields.problems()),
         None => (None, Vec::new()),
@@ -34,9 +34,9 @@ pub fn decode(root: &YamlNode, problems: &mut Vec<Diagnostic>) -> Option<Workflo
     let phases = match fields.take("phases") {
         Some((_, node)) => decode_phases(node, Depth::Main, fields.problems()),
         None => {
-            let at = head(fields.span());
+            let start = head(fields.span());
             let remedy = "add `phases:` with one entry per phase";
-            fields.report(Diagnostic::error(Code::MissingKey, at, "the workflow has no `phases`", remedy));
+            fields.report(Diagnostic::error(Code::MissingKey, start, "the workflow has no `phases`", remedy));
             Vec::new()
         }
     };
@@ -45,13 +45,13 @@ pub fn decode(root: &YamlNode, problems: &mut Vec<Diagnostic>) -> Option<Workflo
         .texts("guarantees")
         .into_iter()
         .filter_map(|written| {
-            let parsed = phrase::guarantee(&written.it, written.span);
+            let parsed = phrase::guarantee(&written.value, written.span);
             fields.accept(parsed)
         })
         .collect();
     fields.finish();
-    for checked in [&name, &subject].into_iter().flatten() {
-        check_name(checked, problems);
+    for name in [&name, &subject].into_iter().flatten() {
+        check_name(name, problems);
     }
     Some(WorkflowFile {
         name: name?,
@@ -80,7 +80,7 @@ fn spanned_name(key: &YamlKey) -> Spanned<String> {
 }
 
 /// Reads each entry of a mapping as a phrase.
-fn phrases<T>(
+fn decode_phrases<T>(
     fields: &mut MappingReader<'_, '_>,
     entries: &[(YamlKey, YamlNode)],
     read: impl Fn(Spanned<String>, &str, Span) -> Result<T, Diagnostic>,
@@ -89,7 +89,7 @@ fn phrases<T>(
     for (key, node) in entries {
         check_name(&spanned_name(key), fields.problems());
         if let Some(written) = text(node, &key.name, fields.problems()) {
-            let parsed = read(spanned_name(key), &written.it, written.span);
+            let parsed = read(spanned_name(key), &written.value, written.span);
             all.extend(fields.accept(parsed));
         }
     }
@@ -107,7 +107,7 @@ fn decode_defaults(
     };
     let routes: Vec<(YamlKey, YamlNode)> =
         entries.iter().filter(|(key, _)| key.name != "retries").cloned().collect();
-    let defaults = phrases(&mut fields, &routes, phrase::default);
+    let defaults = decode_phrases(&mut fields, &routes, phrase::default);
     (retries, defaults)
 }
 
@@ -137,7 +137,7 @@ fn decode_phase(key: &YamlKey, node: &YamlNode, depth: Depth, problems: &mut Vec
     let aside = fields.flag("aside");
     let checkpoint = fields.flag("checkpoint");
     let when = fields.text("when").and_then(|written| {
-        let parsed = phrase::condition(&written.it, written.span);
+        let parsed = phrase::condition(&written.value, written.span);
         fields.accept(parsed)
     });
     let reads = fields.texts("reads");
@@ -148,7 +148,7 @@ fn decode_phase(key: &YamlKey, node: &YamlNode, depth: Depth, problems: &mut Vec
     let rounds = fields.number("rounds");
     let repeats = fields.number("repeats");
     let retries = fields.number("retries");
-    let status = fields.text("status").map_or_else(String::new, |status| status.it);
+    let status = fields.text("status").map_or_else(String::new, |status| status.value);
     let on_span = fields.entry_span("on").unwrap_or(key.span);
     let routes = fields.entries("on").unwrap_or(&[]);
     let (on, unreadable) = decode_routes(&mut fields, routes);
@@ -174,7 +174,7 @@ fn decode_phase(key: &YamlKey, node: &YamlNode, depth: Depth, problems: &mut Vec
     }
 }
 
-/// The routes of a phase, and the signals whose routes could not be read.
+/// The routes of a phase, and the signals with unreadable routes.
 fn decode_routes(
     fields: &mut MappingReader<'_, '_>,
     entries: &[(YamlKey, YamlNode)],
@@ -189,7 +189,7 @@ fn decode_routes(
             continue;
         }
         let written = text(node, &key.name, fields.problems());
-        let parsed = written.map(|written| phrase::route(&written.it, written.span));
+        let parsed = written.map(|written| phrase::route(&written.value, written.span));
         match parsed.and_then(|parsed| fields.accept(parsed)) {
             Some(route) => all.push((spanned_name(key), route)),
             None => unreadable.push(key.name.clone()),
@@ -198,14 +198,14 @@ fn decode_routes(
     (all, unreadable)
 }
 
-/// The keys that determine the kind of a phase; `each` and `phases` are used together with others.
+/// The keys that determine the kind of a phase, except `phases`, which is used together with `each`.
 const KINDS: [&str; 4] = ["role", "panel", "do", "ask"];
 
 fn decode_kind(key: &YamlKey, fields: &mut MappingReader<'_, '_>, depth: Depth) -> KindDecl {
     let present: Vec<&str> = KINDS.into_iter().filter(|kind| fields.has(kind)).collect();
-    let flow = fields.has("phases");
-    if present.len() + usize::from(flow) != 1 {
-        let found = if flow { [present.as_slice(), &["phases"]].concat() } else { present };
+    let is_flow = fields.has("phases");
+    if present.len() + usize::from(is_flow) != 1 {
+        let found = if is_flow { [present.as_slice(), &["phases"]].concat() } else { present };
         let message = if found.is_empty() {
             format!("phase `{}` does not say what it does", key.name)
         } else {
@@ -223,7 +223,7 @@ fn decode_kind(key: &YamlKey, fields: &mut MappingReader<'_, '_>, depth: Depth) 
         }
         return KindDecl::Unknown;
     }
-    if flow {
+    if is_flow {
         return decode_flow(key, fields, depth);
     }
     match present.first().copied() {
@@ -241,7 +241,7 @@ fn decode_kind(key: &YamlKey, fields: &mut MappingReader<'_, '_>, depth: Depth) 
 
 fn decode_flow(key: &YamlKey, fields: &mut MappingReader<'_, '_>, depth: Depth) -> KindDecl {
     let list = fields.required_text("each", "tasks");
-    let at_once = fields.number("at-once").map_or(AT_ONCE, |number| number.it.max(1));
+    let at_once = fields.number("at-once").map_or(DEFAULT_AT_ONCE, |number| number.value.max(1));
     let tally = decode_tally(fields);
     let phases = match fields.take("phases") {
         Some((_, node)) if depth == Depth::Main => decode_phases(node, Depth::SubFlow, fields.problems()),
@@ -265,9 +265,9 @@ fn decode_role(fields: &mut MappingReader<'_, '_>) -> KindDecl {
     };
     let nearest = fields.text("as");
     let nearest_caller = match &nearest {
-        Some(written) if written.it == "caller" => true,
+        Some(written) if written.value == "caller" => true,
         Some(written) => {
-            let message = format!("`as: {}` is not valid", written.it);
+            let message = format!("`as: {}` is not valid", written.value);
             let remedy = "write `as: caller`: the agent of the phase that led here does this dispatch";
             fields.report(Diagnostic::error(Code::Phrase, written.span, message, remedy));
             false
@@ -280,7 +280,7 @@ fn decode_role(fields: &mut MappingReader<'_, '_>) -> KindDecl {
     let items = match &node.value {
         YamlValue::List(_) => ItemsDecl::Fixed(crate::fields::texts(node, "each", fields.problems())),
         YamlValue::Text(list) => {
-            let up_to = fields.number("up-to").map_or(1, |number| number.it.max(1));
+            let up_to = fields.number("up-to").map_or(1, |number| number.value.max(1));
             ItemsDecl::Listed { list: Spanned::new(list.clone(), node.span), up_to }
         }
         YamlValue::Empty | YamlValue::Map(_) => {
@@ -299,16 +299,16 @@ fn decode_role(fields: &mut MappingReader<'_, '_>) -> KindDecl {
 
 fn decode_tally(fields: &mut MappingReader<'_, '_>) -> Vec<TallyDecl> {
     let rows = fields.entries("tally").unwrap_or(&[]);
-    phrases(fields, rows, phrase::tally)
+    decode_phrases(fields, rows, phrase::tally)
 }
 
 fn decode_ask(fields: &mut MappingReader<'_, '_>) -> KindDecl {
     let question = fields.text("ask");
     let mode = fields.text("mode");
     let interactive = match &mode {
-        Some(written) if written.it == "interactive" => true,
+        Some(written) if written.value == "interactive" => true,
         Some(written) => {
-            let message = format!("`mode: {}` is not valid", written.it);
+            let message = format!("`mode: {}` is not valid", written.value);
             let remedy = "write `mode: interactive`, or leave `mode` out to ask in every mode";
             fields.report(Diagnostic::error(Code::Phrase, written.span, message, remedy));
             false
@@ -320,7 +320,7 @@ fn decode_ask(fields: &mut MappingReader<'_, '_>) -> KindDecl {
         .texts("options")
         .into_iter()
         .filter_map(|written| {
-            let parsed = phrase::option(&written.it, written.span);
+            let parsed = phrase::option(&written.value, written.span);
             fields.accept(parsed)
         })
         .collect();
@@ -331,13 +331,13 @@ fn decode_ask(fields: &mut MappingReader<'_, '_>) -> KindDecl {
 }
 
 fn check_name(name: &Spanned<String>, problems: &mut Vec<Diagnostic>) {
-    let letters = |word: &str| {
+    let is_word = |word: &str| {
         !word.is_empty() && word.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
     };
-    if name.it.split('-').all(letters) || name.it.is_empty() {
+    if name.value.split('-').all(is_word) || name.value.is_empty() {
         return;
     }
-    let message = format!("`{}` is not a valid name", name.it);
+    let message = format!("`{}` is not a valid name", name.value);
     let remedy = "use lower-case letters, digits and single hyphens, such as `plan-review`";
     problems.push(Diagnostic::error(Code::Name, name.span, message, remedy));
 }

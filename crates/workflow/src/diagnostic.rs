@@ -1,4 +1,4 @@
-//! Diagnostics: what is wrong with a source, where, and what to do about it.
+//! Diagnostics: the problems of a source, their positions and their remedies.
 
 use crate::source::{SourceText, Span};
 use annotate_snippets::renderer::DecorStyle;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 macro_rules! codes {
     ($($name:ident = $id:literal, $title:literal;)*) => {
-        /// The kinds of problems; the meaning of an id never changes.
+        /// The kinds of problems. The meaning of an id never changes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code { $(#[doc = $title] $name,)* }
 
@@ -32,7 +32,7 @@ codes! {
     Yaml = "S003", "A workflow file is YAML 1.2.";
     DuplicateKey = "S004", "A key occurs once in its mapping.";
     Reference = "S005", "Anchors, aliases and tags are not used.";
-    Documents = "S006", "A file holds one document.";
+    Documents = "S006", "A file contains one document.";
     Shape = "S007", "Each key takes a value of the right shape.";
     UnknownKey = "S008", "Only known keys occur.";
     MissingKey = "S009", "Required keys are present.";
@@ -61,14 +61,14 @@ codes! {
     Unspent = "T306", "Every budget is spent by some route.";
     SubFlow = "T307", "A sub-flow spends only its own rounds, and ends normally or by `raise`.";
     Unreachable = "A401", "Every phase can be reached.";
-    Unwritten = "A402", "On every path, what a phase reads has been written before.";
+    Unwritten = "A402", "On every path, everything that a phase reads has been written before.";
     OpenEnd = "A403", "The last phase of the workflow ends it.";
     HiddenChange = "A404", "A phase declares what its role or operation may change and what it needs.";
     Unused = "A405", "Everything that is declared is used.";
     Bound = "B501", "A stated bound is not below the real one.";
     TooManyStates = "B502", "The states of a workflow can be enumerated.";
     Refuted = "G601", "A stated guarantee holds on every path.";
-    Vacuous = "G602", "A guarantee refers to things that the workflow has.";
+    Vacuous = "G602", "Everything that a guarantee refers to exists in the workflow.";
     RoleValue = "R701", "A key of a role file takes one of its known values.";
     RolePermission = "R702", "A role's write permissions agree with what it changes.";
     RoleSection = "R703", "A section for a mode belongs to a mode of the role.";
@@ -90,7 +90,7 @@ pub struct Diagnostic {
     pub span: Span,
     pub message: String,
     pub remedy: String,
-    /// The shortest path that shows it, one step per line.
+    /// The shortest path that shows the problem, one phase per line.
     pub path: Vec<String>,
 }
 
@@ -105,8 +105,8 @@ impl Diagnostic {
             code,
             severity: DiagnosticSeverity::Error,
             span,
-            message: clipped(message.into()),
-            remedy: clipped(remedy.into()),
+            message: clip(message.into()),
+            remedy: clip(remedy.into()),
             path: Vec::new(),
         }
     }
@@ -121,7 +121,7 @@ impl Diagnostic {
     }
 
     #[must_use]
-    pub fn along(mut self, path: Vec<String>) -> Diagnostic {
+    pub fn with_path(mut self, path: Vec<String>) -> Diagnostic {
         self.path = path;
         self
     }
@@ -133,7 +133,7 @@ impl Diagnostic {
             DiagnosticSeverity::Warning => Level::WARNING,
         };
         let (line, column) = source.position(self.span.start);
-        let shown = Shown::around(source, self.span);
+        let shown = ShownLine::around(source, self.span);
         let snippet = Snippet::source(shown.text)
             .line_start(line)
             .annotation(AnnotationKind::Primary.span(shown.start..shown.end));
@@ -149,7 +149,7 @@ impl Diagnostic {
             Style::Coloured => Renderer::styled(),
         };
         let text = renderer.decor_style(DecorStyle::Ascii).render(&[group]);
-        // The renderer cannot compute the position: the snippet may be a part of a very long line.
+        // The renderer cannot compute the position, because the snippet may be a part of a very long line.
         let position = format!("{}:{line}:{column}", source.name);
         match text.split_once('\n') {
             Some((first, rest)) => format!("{first}\n --> {position}\n{rest}"),
@@ -178,16 +178,16 @@ pub enum Style {
     Coloured,
 }
 
-/// Shortens a message: names from the file may have any length.
-fn clipped(text: String) -> String {
-    const MOST: usize = 300;
-    if text.chars().count() <= MOST {
+/// Shortens a message, because names from the file may have any length.
+fn clip(text: String) -> String {
+    const MAX_CHARS: usize = 300;
+    if text.chars().count() <= MAX_CHARS {
         return text;
     }
-    text.chars().take(MOST).chain(['…']).collect()
+    text.chars().take(MAX_CHARS).chain(['…']).collect()
 }
 
-/// Sorts diagnostics by position and removes duplicates.
+/// Sorts diagnostics by severity and position, and removes duplicates.
 pub fn tidy(mut all: Vec<Diagnostic>) -> Vec<Diagnostic> {
     all.sort_by(|a, b| {
         (a.severity, a.span, a.code, &a.message).cmp(&(b.severity, b.span, b.code, &b.message))
@@ -197,24 +197,24 @@ pub fn tidy(mut all: Vec<Diagnostic>) -> Vec<Diagnostic> {
 }
 
 /// The line of a span, cut to the width of a screen.
-struct Shown<'s> {
+struct ShownLine<'s> {
     text: &'s str,
     start: usize,
     end: usize,
 }
 
-impl<'s> Shown<'s> {
-    const WIDEST: usize = 160;
+impl<'s> ShownLine<'s> {
+    const MAX_WIDTH: usize = 160;
 
-    fn around(source: &'s SourceText, span: Span) -> Shown<'s> {
+    fn around(source: &'s SourceText, span: Span) -> ShownLine<'s> {
         let start = source.floor(span.start);
-        let line_start = source.text[..start].rfind('\n').map_or(0, |at| at + 1);
-        let line_end = source.text[start..].find('\n').map_or(source.text.len(), |at| start + at);
-        let from = source.floor(line_start.max(start.saturating_sub(Self::WIDEST / 2)));
-        let to = source.floor(line_end.min(from + Self::WIDEST)).max(from);
+        let line_start = source.text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = source.text[start..].find('\n').map_or(source.text.len(), |newline| start + newline);
+        let from = source.floor(line_start.max(start.saturating_sub(Self::MAX_WIDTH / 2)));
+        let to = source.floor(line_end.min(from + Self::MAX_WIDTH)).max(from);
         let text = &source.text[from..to];
         let end = source.floor(span.end).clamp(start, to.max(start));
-        Shown { text, start: (start - from).min(text.len()), end: (end - from).min(text.len()) }
+        ShownLine { text, start: (start - from).min(text.len()), end: (end - from).min(text.len()) }
     }
 }
 
@@ -228,14 +228,14 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// A remedy for an unknown name: the most similar known one, or all of them.
+/// A remedy for an unknown name: the most similar known name, or all known names.
 pub fn suggest<'n>(name: &str, known: impl IntoIterator<Item = &'n str> + Clone) -> String {
     match nearest(name, known.clone()) {
         Some(near) => format!("write `{near}`"),
         None => {
             let all: Vec<&str> = known.into_iter().collect();
             if all.is_empty() {
-                "there are none here".to_string()
+                "none is known here".to_string()
             } else {
                 format!("use one of: {}", all.join(", "))
             }

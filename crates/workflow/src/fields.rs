@@ -1,4 +1,4 @@
-//! Reads a mapping key by key and reports the keys that nobody read.
+//! Reads a mapping key by key and reports the keys that were not read.
 
 use crate::diagnostic::{Code, Diagnostic, suggest};
 use crate::source::{Span, Spanned};
@@ -6,38 +6,39 @@ use crate::yaml::{YamlKey, YamlNode, YamlValue};
 
 /// The entries of a mapping that have not been read yet.
 pub struct MappingReader<'n, 'p> {
-    /// What the mapping describes, for messages.
-    what: String,
+    /// The name of the mapping in messages.
+    title: String,
     span: Span,
     entries: Vec<&'n (YamlKey, YamlNode)>,
+    /// The keys that were asked for, for suggestions.
     known: Vec<&'static str>,
     problems: &'p mut Vec<Diagnostic>,
 }
 
 impl<'n, 'p> MappingReader<'n, 'p> {
-    /// Opens a mapping; anything else is reported and treated as an empty one.
+    /// Opens a mapping. Any other value is reported and treated as an empty mapping.
     pub fn open(
         node: &'n YamlNode,
-        what: impl Into<String>,
+        title: impl Into<String>,
         problems: &'p mut Vec<Diagnostic>,
     ) -> MappingReader<'n, 'p> {
-        let what = what.into();
+        let title = title.into();
         let entries = match &node.value {
             YamlValue::Map(entries) => entries.iter().collect(),
             other @ (YamlValue::Empty | YamlValue::Text(_) | YamlValue::List(_)) => {
-                let message = format!("{what} must be a mapping, but this is {}", other.shape());
+                let message = format!("{title} must be a mapping, but this is {}", other.shape());
                 let remedy = "write `key: value` lines, indented below";
                 problems.push(Diagnostic::error(Code::Shape, node.span, message, remedy));
                 Vec::new()
             }
         };
-        MappingReader { what, span: node.span, entries, known: Vec::new(), problems }
+        MappingReader { title, span: node.span, entries, known: Vec::new(), problems }
     }
 
     pub fn take(&mut self, key: &'static str) -> Option<&'n (YamlKey, YamlNode)> {
         self.known.push(key);
-        let at = self.entries.iter().position(|(name, _)| name.name == key)?;
-        Some(self.entries.remove(at))
+        let index = self.entries.iter().position(|(name, _)| name.name == key)?;
+        Some(self.entries.remove(index))
     }
 
     pub fn has(&self, key: &str) -> bool {
@@ -48,7 +49,7 @@ impl<'n, 'p> MappingReader<'n, 'p> {
         self.span
     }
 
-    /// The position of a key that has not been read yet.
+    /// The span of a key that has not been read yet.
     pub fn entry_span(&self, key: &str) -> Option<Span> {
         self.entries.iter().find(|(name, _)| name.name == key).map(|(name, _)| name.span)
     }
@@ -64,7 +65,7 @@ impl<'n, 'p> MappingReader<'n, 'p> {
     /// Returns a parsed phrase, or reports its problem.
     pub fn accept<T>(&mut self, parsed: Result<T, Diagnostic>) -> Option<T> {
         match parsed {
-            Ok(it) => Some(it),
+            Ok(value) => Some(value),
             Err(problem) => {
                 self.problems.push(problem);
                 None
@@ -80,7 +81,7 @@ impl<'n, 'p> MappingReader<'n, 'p> {
     pub fn required_text(&mut self, key: &'static str, example: &str) -> Option<Spanned<String>> {
         if !self.has(key) {
             self.known.push(key);
-            let message = format!("{} has no `{key}`", self.what);
+            let message = format!("{} has no `{key}`", self.title);
             let problem = Diagnostic::error(
                 Code::MissingKey,
                 head(self.span),
@@ -95,10 +96,10 @@ impl<'n, 'p> MappingReader<'n, 'p> {
 
     pub fn number(&mut self, key: &'static str) -> Option<Spanned<u16>> {
         let written = self.text(key)?;
-        match written.it.parse() {
+        match written.value.parse() {
             Ok(number) => Some(Spanned::new(number, written.span)),
             Err(_) => {
-                let message = format!("`{key}` must be a number, not `{}`", written.it);
+                let message = format!("`{key}` must be a number, not `{}`", written.value);
                 let problem = Diagnostic::error(
                     Code::Shape,
                     written.span,
@@ -115,7 +116,7 @@ impl<'n, 'p> MappingReader<'n, 'p> {
         let Some(written) = self.text(key) else {
             return false;
         };
-        match written.it.as_str() {
+        match written.value.as_str() {
             "true" => true,
             "false" => false,
             other => {
@@ -128,7 +129,7 @@ impl<'n, 'p> MappingReader<'n, 'p> {
         }
     }
 
-    /// A list of strings; a single string counts as a list of one.
+    /// A list of strings. A single string counts as a list of one.
     pub fn texts(&mut self, key: &'static str) -> Vec<Spanned<String>> {
         let Some((_, node)) = self.take(key) else {
             return Vec::new();
@@ -155,19 +156,19 @@ impl<'n, 'p> MappingReader<'n, 'p> {
             if key.name.is_empty() {
                 continue;
             }
-            let message = format!("`{}` is not a key of {}", key.name, self.what);
+            let message = format!("`{}` is not a key of {}", key.name, self.title);
             let remedy = suggest(&key.name, self.known.iter().copied());
             self.problems.push(Diagnostic::error(Code::UnknownKey, key.span, message, remedy));
         }
     }
 }
 
-/// The text of a node; anything else is reported.
-pub fn text(node: &YamlNode, what: &str, problems: &mut Vec<Diagnostic>) -> Option<Spanned<String>> {
+/// The string of a node. Any other value is reported.
+pub fn text(node: &YamlNode, key: &str, problems: &mut Vec<Diagnostic>) -> Option<Spanned<String>> {
     match &node.value {
         YamlValue::Text(text) => Some(Spanned::new(text.clone(), node.span)),
         other @ (YamlValue::Empty | YamlValue::List(_) | YamlValue::Map(_)) => {
-            let message = format!("`{what}` must be a string, but this is {}", other.shape());
+            let message = format!("`{key}` must be a string, but this is {}", other.shape());
             problems.push(Diagnostic::error(Code::Shape, node.span, message, "write a string on one line"));
             None
         }
@@ -175,19 +176,19 @@ pub fn text(node: &YamlNode, what: &str, problems: &mut Vec<Diagnostic>) -> Opti
 }
 
 /// The strings of a list node, or of a single string.
-pub fn texts(node: &YamlNode, what: &str, problems: &mut Vec<Diagnostic>) -> Vec<Spanned<String>> {
+pub fn texts(node: &YamlNode, key: &str, problems: &mut Vec<Diagnostic>) -> Vec<Spanned<String>> {
     match &node.value {
-        YamlValue::List(items) => items.iter().filter_map(|item| text(item, what, problems)).collect(),
-        YamlValue::Text(_) => text(node, what, problems).into_iter().collect(),
+        YamlValue::List(items) => items.iter().filter_map(|item| text(item, key, problems)).collect(),
+        YamlValue::Text(_) => text(node, key, problems).into_iter().collect(),
         YamlValue::Empty | YamlValue::Map(_) => {
-            let message = format!("`{what}` must be a list, but this is {}", node.value.shape());
+            let message = format!("`{key}` must be a list, but this is {}", node.value.shape());
             problems.push(Diagnostic::error(Code::Shape, node.span, message, "write `[a, b]`"));
             Vec::new()
         }
     }
 }
 
-/// The first character of a span: enough to point at a long mapping.
+/// The first character of a span, to point at a long mapping.
 pub fn head(span: Span) -> Span {
     Span::new(span.start, (span.start + 1).min(span.end))
 }

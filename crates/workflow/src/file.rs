@@ -25,7 +25,7 @@ pub struct BudgetDecl {
     pub size: u16,
     /// `or LIST / N`: the list and the divisor.
     pub share: Option<(Spanned<String>, u16)>,
-    /// `rounds`: the first one is free.
+    /// Whether the size counts rounds. The first round is free.
     pub rounds: bool,
     pub scope: Spanned<String>,
     pub then: Option<RouteDecl>,
@@ -55,9 +55,9 @@ pub struct PhaseDecl {
     pub retries: Option<Spanned<u16>>,
     pub status: String,
     pub on: Vec<(Spanned<String>, RouteDecl)>,
-    /// Signals whose routes could not be read; the problem is already reported.
+    /// Signals with unreadable routes, which are already reported.
     pub unreadable: Vec<String>,
-    /// The position of `on`, or of the phase's name if it has none.
+    /// The position of `on`, or of the phase's name if it has no `on`.
     pub on_span: Span,
 }
 
@@ -93,7 +93,7 @@ pub enum KindDecl {
         default: Option<Spanned<String>>,
         options: Vec<OptionDecl>,
     },
-    /// The kind could not be read; the problem is already reported.
+    /// The kind could not be read, which is already reported.
     Unknown,
 }
 
@@ -114,7 +114,7 @@ pub struct TallyDecl {
 pub enum TallyTestDecl {
     Any(Spanned<String>),
     All(Spanned<String>),
-    AtLeast { least: u16, of: u16, verdict: Spanned<String> },
+    AtLeast { count: u16, members: u16, verdict: Spanned<String> },
     Otherwise,
 }
 
@@ -132,8 +132,9 @@ pub struct ConditionDecl {
 #[derive(Clone, Debug)]
 pub struct ComparisonDecl {
     pub fact: Spanned<String>,
-    /// `None` for a bare flag, with `negated` for `not FLAG`.
+    /// `None` for a flag alone.
     pub compared: Option<(Order, Spanned<String>)>,
+    /// Set for `not FLAG`.
     pub negated: bool,
 }
 
@@ -169,7 +170,7 @@ pub struct GuaranteeDecl {
     pub span: Span,
     pub text: String,
     pub claim: ClaimDecl,
-    /// Stated only for some lengths of a list: `when tasks > N`, `when gaps <= N`.
+    /// The lengths of a list for which the guarantee is stated: `when tasks > N`, `when gaps <= N`.
     pub when: Option<LengthDecl>,
 }
 
@@ -214,6 +215,6 @@ pub enum AtomDecl {
     Change(Spanned<String>),
     /// A phase, a signal, an effect or an end.
     Word(Spanned<String>),
-    /// A phase and a signal of it.
+    /// A phase and one of its signals.
     Pair(Spanned<String>, Spanned<String>),
 }

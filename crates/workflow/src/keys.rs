@@ -64,11 +64,15 @@ pub const PHASE_KEYS: &[KeyDoc] = &[
     (
         "reads",
         "artifacts",
-        "What the phase reads. Its result stays valid while none of them changes and no finding is addressed to the phase.",
+        "The artifacts that the phase reads. Its result stays valid while none of them changes and no finding is addressed to the phase.",
     ),
-    ("may-read", "artifacts", "Like `reads`, but they may not exist yet."),
-    ("writes", "artifacts", "What the phase writes."),
-    ("discards", "artifacts", "What is reset to the run's base when work is sent back to this phase."),
+    ("may-read", "artifacts", "Like `reads`, for artifacts that may not exist yet."),
+    ("writes", "artifacts", "The artifacts that the phase writes."),
+    (
+        "discards",
+        "artifacts",
+        "The artifacts that are reset to the run's base when work is sent back to this phase.",
+    ),
     ("sets", "flags", "The flags that the phase's result may set."),
     ("when", "a condition", "The phase is skipped unless the condition holds."),
     (
@@ -102,7 +106,7 @@ pub const ROLE_KEYS: &[KeyDoc] = &[
         "`true`",
         "A rejecting verdict becomes the signal of the earliest kind among the findings: `plan-finding`, `test-finding`, `production-finding`, `cosmetic-finding`.",
     ),
-    ("changes", "artifacts", "The artifacts that its write permissions let it change."),
+    ("changes", "artifacts", "The artifacts that it may change."),
     ("states-approach", "`true`", "Its result states the design's approach."),
     ("guarded", "`true`", "The approach in its result is compared with those that failed before."),
     (
@@ -218,7 +222,7 @@ pub const WALK_KEYS: &[KeyDoc] = &[
     ("batches", "like `tasks`", "The batches in which gaps are assigned."),
     ("flags", "`NAME: true`", "Flags that are set from the start."),
     ("spent", "`BUDGET: N`", "What earlier runs on the subject spent."),
-    ("approaches", "texts", "Approaches that failed in earlier runs."),
+    ("approaches", "strings", "Approaches that failed in earlier runs."),
     (
         "happens",
         "a list",
@@ -226,7 +230,7 @@ pub const WALK_KEYS: &[KeyDoc] = &[
     ),
 ];
 
-pub const HAPPENING_KEYS: &[KeyDoc] = &[
+pub const WALK_ENTRY_KEYS: &[KeyDoc] = &[
     (
         "findings",
         "`{id, claim, severity, category, kind, place, symbol, injected-by, task, patch, repeats}`",
@@ -239,7 +243,7 @@ pub const HAPPENING_KEYS: &[KeyDoc] = &[
     ("approach", "a string, with `decisions`", "The approach of a design or a proposal."),
     ("tasks", "like `tasks` of a walk", "Another list of tasks."),
     ("flags", "`NAME: true`", "Flags that the result or the answer sets."),
-    ("models", "texts", "The models that the members ran on."),
+    ("models", "strings", "The models that the members ran on."),
     ("unchanged", "`true`", "The phase wrote only what was already there."),
     ("disputes", "`true`", "The phase disputes its findings instead of changing something."),
     ("by", "a name", "Who answered."),

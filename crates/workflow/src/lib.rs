@@ -1,6 +1,6 @@
-//! The workflow language: turns text into a program that is proven to end, or into diagnostics that say why not.
+//! The workflow language: turns text into a program that is proven to end, or into diagnostics.
 //!
-//! Pure: nothing here reads a file or a clock. `yaml.rs` builds a tree, `decode.rs` a file, `compile/` a program;
+//! The crate is pure: it reads no files and no clock. `yaml.rs` builds a tree, `decode.rs` a file, `compile/` a program;
 //! `rules/` has one file per static rule, and `explore/` explores the whole transition system.
 
 pub mod diagnostic;
@@ -30,7 +30,7 @@ pub mod explore;
 mod routes;
 pub mod rules;
 
-pub use check::{CheckedWorkflow, check, check_bytes, shipped as check_shipped};
+pub use check::{CheckedWorkflow, check, check_bytes, check_shipped};
 pub mod walk;
 
 pub mod keys;

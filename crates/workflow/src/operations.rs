@@ -1,20 +1,20 @@
-//! The engine operations that a phase can `do`: their results, what they change and what they need.
+//! The engine operations that a phase can `do`: their results, and the artifacts that they change and need.
 
 use EngineOperation::*;
 use remand_kernel::EngineOperation;
 
-/// What a workflow needs to know about an operation.
+/// The properties of an operation that workflows depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct OperationSpec {
     pub operation: EngineOperation,
     pub about: &'static str,
-    /// The success result first.
+    /// The possible results, the success result first.
     pub results: &'static [&'static str],
     /// Whether it reports findings and test results, in which detectors can find repetition and circles.
     pub judges: bool,
-    /// Artifacts that it may change: the phase must declare them in `writes`.
+    /// Artifacts that it may change. The phase must declare them in `writes`.
     pub changes: &'static [&'static str],
-    /// Artifacts that it needs: the phase must declare them in `reads`.
+    /// Artifacts that it needs. The phase must declare them in `reads`.
     pub needs: &'static [&'static str],
     /// Lists that its result produces.
     pub lists: &'static [&'static str],
@@ -22,11 +22,11 @@ pub struct OperationSpec {
     pub idempotent: bool,
     /// Whether it adds the design's approach to the list of failed ones.
     pub records_approach: bool,
-    /// Whether it gives up the tasks that did not finish.
+    /// Whether it abandons the tasks that did not finish.
     pub gives_up: bool,
 }
 
-const PLAIN: OperationSpec = OperationSpec {
+const NO_PROPERTIES: OperationSpec = OperationSpec {
     operation: Prepare,
     about: "",
     results: &[],
@@ -44,7 +44,7 @@ const fn op(
     about: &'static str,
     results: &'static [&'static str],
 ) -> OperationSpec {
-    OperationSpec { operation, about, results, ..PLAIN }
+    OperationSpec { operation, about, results, ..NO_PROPERTIES }
 }
 
 const fn judging(operation: EngineOperation, about: &'static str) -> OperationSpec {
@@ -76,13 +76,13 @@ pub const OPERATIONS: &[OperationSpec] = &[
         "Checks prerequisites, the checkout and the request, and creates the run's branch and work tree.",
         &["ready", "concerns", "refused"],
     ),
-    op(Sanity, "Checks for every reason not to start a run on the issue.", &["clean", "refused"]),
+    op(Sanity, "Checks whether there is any reason not to start a run on the issue.", &["clean", "refused"]),
     OperationSpec {
         idempotent: true,
         changes: &["baseline"],
         ..op(Baseline, "Tags the base and runs the checks on it.", &["recorded"])
     },
-    judging(QuickChecks, "Runs the checks that take only seconds on a task's own tree."),
+    judging(QuickChecks, "Runs the checks that take only seconds, on the tree of a task."),
     judging(Checks, "Runs all checks and applies the evidence gate."),
     judging(Integrate, "Runs all checks on the merged tree."),
     needing(Merge, "Merges a task's change into the run's tree.", &["merged", "conflict"], &["code"]),
@@ -90,7 +90,7 @@ pub const OPERATIONS: &[OperationSpec] = &[
         gives_up: true,
         ..changing(
             TakeBack,
-            "Reverts the changes of tasks that did not finish, and of those that need them.",
+            "Reverts the changes of tasks that did not finish, and of tasks that depend on them.",
             &["reverted"],
             &["code"],
         )
@@ -235,7 +235,7 @@ pub fn operation(name: &str) -> Option<&'static OperationSpec> {
     name.parse().ok().and_then(spec)
 }
 
-/// What a workflow needs to know about this operation; a test checks that every operation has an entry.
+/// The properties of this operation. A test checks that every operation has an entry.
 pub fn spec(operation: EngineOperation) -> Option<&'static OperationSpec> {
     OPERATIONS.iter().find(|spec| spec.operation == operation)
 }

@@ -1,10 +1,10 @@
-//! Where a role may write, and whether that agrees with what its contract changes.
+//! The write permissions of a role, and whether they agree with the changes in its contract.
 
 use crate::diagnostic::{Code, Diagnostic, suggest};
 use crate::source::{Span, Spanned};
 use std::collections::BTreeSet;
 
-/// Something that a role may write to.
+/// A write permission of a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Writable {
     Report,
@@ -63,60 +63,60 @@ impl Writable {
     }
 }
 
-/// Reads a `may-write` list; the report is always included.
+/// Reads a `may-write` list. The report is always included.
 pub(crate) fn read(written: &[Spanned<String>], problems: &mut Vec<Diagnostic>) -> BTreeSet<Writable> {
-    let mut places = BTreeSet::from([Writable::Report]);
-    for place in written {
-        match Writable::by_name(&place.it) {
+    let mut writable = BTreeSet::from([Writable::Report]);
+    for name in written {
+        match Writable::by_name(&name.value) {
             Some(known) => {
-                places.insert(known);
+                writable.insert(known);
             }
             None => {
-                let message = format!("`{}` is not something that a role may write to", place.it);
+                let message = format!("`{}` is not a write permission", name.value);
                 let known = Writable::ALL.iter().map(|writable| writable.name());
-                let remedy = suggest(&place.it, known);
-                problems.push(Diagnostic::error(Code::RoleValue, place.span, message, remedy));
+                let remedy = suggest(&name.value, known);
+                problems.push(Diagnostic::error(Code::RoleValue, name.span, message, remedy));
             }
         }
     }
-    places
+    writable
 }
 
 /// Reports contradictions between the permissions and the changes of a contract.
 pub(crate) fn check_changes(
     title: &str,
     changes: &[Spanned<String>],
-    places: &BTreeSet<Writable>,
-    at: Span,
+    writable: &BTreeSet<Writable>,
+    span: Span,
     problems: &mut Vec<Diagnostic>,
 ) {
     let code = [Writable::TaskFiles, Writable::TaskCode, Writable::Tree];
-    let code = code.iter().any(|place| places.contains(place));
-    let tests = places.contains(&Writable::Tests);
+    let may_write_code = code.iter().any(|permission| writable.contains(permission));
+    let may_write_tests = writable.contains(&Writable::Tests);
     let mut report = |span: Span, message: String, remedy: &str| {
         problems.push(Diagnostic::error(Code::RolePermission, span, message, remedy));
     };
     for change in changes {
-        let message = format!("`{title}` changes `{}`, but has no permission to write it", change.it);
-        if change.it == "code" && !code {
+        let message = format!("`{title}` changes `{}`, but has no permission to write it", change.value);
+        if change.value == "code" && !may_write_code {
             let remedy =
                 "add `may-write: [task-files]` for the files of its task, or `may-write: [tree]` for all";
             report(change.span, message, remedy);
-        } else if change.it == "tests" && !tests {
+        } else if change.value == "tests" && !may_write_tests {
             report(change.span, message, "add `tests` to `may-write`");
         }
     }
-    if code && changes.iter().all(|change| change.it == "tests") {
+    if may_write_code && changes.iter().all(|change| change.value == "tests") {
         let message = format!("`{title}` may write code, but its contract does not say what it changes");
         report(
-            at,
+            span,
             message,
             "add `changes: [code]`, or narrow `may-write`; `[report]` makes a role read-only",
         );
     }
-    if tests && !changes.iter().any(|change| change.it == "tests") {
+    if may_write_tests && !changes.iter().any(|change| change.value == "tests") {
         let message =
             format!("`{title}` may write tests, but its contract does not say that it changes them");
-        report(at, message, "add `tests` to `changes`, or remove it from `may-write`");
+        report(span, message, "add `tests` to `changes`, or remove it from `may-write`");
     }
 }

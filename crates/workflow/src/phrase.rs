@@ -1,4 +1,4 @@
-//! The short phrases of the language: routes, budgets, conditions, tallies, options, guarantees.
+//! Parses the short phrases of the language: routes, budgets, conditions, tallies, options, guarantees.
 
 use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::file::{
@@ -33,7 +33,7 @@ type Parsed<T> = Result<T, Diagnostic>;
 /// The words and commas of a phrase, with their positions.
 struct Words<'s> {
     tokens: Vec<(&'s str, Span)>,
-    at: usize,
+    position: usize,
     end: Span,
 }
 
@@ -41,78 +41,79 @@ impl<'s> Words<'s> {
     fn new(text: &'s str, span: Span) -> Words<'s> {
         let mut tokens = Vec::new();
         let mut start = None;
-        for (at, letter) in text.char_indices() {
-            let joins = !letter.is_whitespace() && letter != ',';
-            match (start, joins) {
-                (None, true) => start = Some(at),
+        for (offset, letter) in text.char_indices() {
+            let is_in_word = !letter.is_whitespace() && letter != ',';
+            match (start, is_in_word) {
+                (None, true) => start = Some(offset),
                 (Some(from), false) => {
-                    tokens.push((&text[from..at], span.part(from, at)));
+                    tokens.push((&text[from..offset], span.part(from, offset)));
                     start = None;
                 }
                 (None, false) | (Some(_), true) => {}
             }
             if letter == ',' {
-                tokens.push((",", span.part(at, at + 1)));
+                tokens.push((",", span.part(offset, offset + 1)));
             }
         }
         if let Some(from) = start {
             tokens.push((&text[from..], span.part(from, text.len())));
         }
-        Words { tokens, at: 0, end: Span::new(span.end, span.end) }
+        Words { tokens, position: 0, end: Span::new(span.end, span.end) }
     }
 
     fn peek(&self) -> Option<&'s str> {
-        self.tokens.get(self.at).map(|(word, _)| *word)
+        self.tokens.get(self.position).map(|(word, _)| *word)
     }
 
     fn second(&self) -> Option<&'s str> {
-        self.tokens.get(self.at + 1).map(|(word, _)| *word)
+        self.tokens.get(self.position + 1).map(|(word, _)| *word)
     }
 
     fn next(&mut self) -> Option<(&'s str, Span)> {
-        let token = self.tokens.get(self.at).copied();
-        self.at += usize::from(token.is_some());
+        let token = self.tokens.get(self.position).copied();
+        self.position += usize::from(token.is_some());
         token
     }
 
-    fn eat(&mut self, word: &str) -> bool {
+    /// Skips the next word if it is this one.
+    fn skip_if(&mut self, word: &str) -> bool {
         let found = self.peek() == Some(word);
-        self.at += usize::from(found);
+        self.position += usize::from(found);
         found
     }
 
     fn here(&self) -> Span {
-        self.tokens.get(self.at).map_or(self.end, |(_, span)| *span)
+        self.tokens.get(self.position).map_or(self.end, |(_, span)| *span)
     }
 
-    fn name(&mut self, what: &str) -> Parsed<Spanned<String>> {
+    fn name(&mut self, expected: &str) -> Parsed<Spanned<String>> {
         match self.next() {
             Some((word, span)) if word != "," => Ok(Spanned::new(word.to_string(), span)),
-            Some((_, span)) => Err(missing(span, what)),
-            None => Err(missing(self.end, what)),
+            Some((_, span)) => Err(missing(span, expected)),
+            None => Err(missing(self.end, expected)),
         }
     }
 
-    fn number(&mut self, what: &str) -> Parsed<u16> {
+    fn number(&mut self, expected: &str) -> Parsed<u16> {
         let span = self.here();
         let word = self.next().map_or("", |(word, _)| word);
         word.parse().map_err(|_| {
-            let message = format!("a number is missing here: {what}");
+            let message = format!("a number is missing here: {expected}");
             Diagnostic::error(Code::Phrase, span, message, "write a whole number from 0 to 65535")
         })
     }
 
-    fn names(&mut self, what: &str) -> Parsed<Vec<Spanned<String>>> {
-        let mut names = vec![self.name(what)?];
+    fn names(&mut self, expected: &str) -> Parsed<Vec<Spanned<String>>> {
+        let mut names = vec![self.name(expected)?];
         while self.peek() == Some(",") && !matches!(self.second(), None | Some("else" | "then" | "when")) {
-            self.at += 1;
-            names.push(self.name(what)?);
+            self.position += 1;
+            names.push(self.name(expected)?);
         }
         Ok(names)
     }
 
     fn finish(&self, remedy: &str) -> Parsed<()> {
-        match self.tokens.get(self.at) {
+        match self.tokens.get(self.position) {
             None => Ok(()),
             Some((word, span)) => {
                 let message = format!("`{word}` is not expected here");
@@ -122,11 +123,11 @@ impl<'s> Words<'s> {
     }
 }
 
-fn missing(span: Span, what: &str) -> Diagnostic {
-    Diagnostic::error(Code::Phrase, span, format!("{what} is missing here"), format!("write {what}"))
+fn missing(span: Span, expected: &str) -> Diagnostic {
+    Diagnostic::error(Code::Phrase, span, format!("{expected} is missing here"), format!("write {expected}"))
 }
 
-/// A route.
+/// Parses a route.
 pub fn route(text: &str, span: Span) -> Parsed<RouteDecl> {
     let mut words = Words::new(text, span);
     let route = read_route(&mut words, span)?;
@@ -142,7 +143,7 @@ fn read_route(words: &mut Words<'_>, whole: Span) -> Parsed<RouteDecl> {
     let action = match verb {
         "next" => ActionDecl::Next,
         "to" => ActionDecl::To(words.name("the name of a phase")?),
-        "remand" if words.eat("injector") => ActionDecl::RemandInjector,
+        "remand" if words.skip_if("injector") => ActionDecl::RemandInjector,
         "remand" => ActionDecl::Remand(words.name("the name of a phase")?),
         "restore" => ActionDecl::Restore(words.name("the name of a phase")?),
         "return" => ActionDecl::Return,
@@ -152,7 +153,7 @@ fn read_route(words: &mut Words<'_>, whole: Span) -> Parsed<RouteDecl> {
         "stop" => ActionDecl::Stop(match words.peek() {
             None | Some("," | "with") => String::new(),
             Some(why) => {
-                words.at += 1;
+                words.position += 1;
                 why.to_string()
             }
         }),
@@ -161,8 +162,8 @@ fn read_route(words: &mut Words<'_>, whole: Span) -> Parsed<RouteDecl> {
         "as" => {
             let mut signal = words.name("a signal")?;
             if let Some(second) = words.peek().filter(|word| *word != ",") {
-                signal = Spanned::new(format!("{} {second}", signal.it), signal.span);
-                words.at += 1;
+                signal = Spanned::new(format!("{} {second}", signal.value), signal.span);
+                words.position += 1;
             }
             ActionDecl::As(signal)
         }
@@ -175,15 +176,15 @@ fn read_route(words: &mut Words<'_>, whole: Span) -> Parsed<RouteDecl> {
             return Err(Diagnostic::error(Code::Phrase, verb_span, message, remedy));
         }
     };
-    let spends = if words.eat("spending") { words.names("the name of a budget")? } else { Vec::new() };
-    let effect = if words.eat("with") { Some(read_effect(words)?) } else { None };
+    let spends = if words.skip_if("spending") { words.names("the name of a budget")? } else { Vec::new() };
+    let effect = if words.skip_if("with") { Some(read_effect(words)?) } else { None };
     let otherwise = if words.peek() == Some(",") && words.second() == Some("else") {
-        words.at += 2;
+        words.position += 2;
         Some(Box::new(read_route(words, whole)?))
     } else {
         None
     };
-    let last = words.tokens[..words.at].last().map_or(start, |(_, span)| *span);
+    let last = words.tokens[..words.position].last().map_or(start, |(_, span)| *span);
     Ok(RouteDecl { span: Span::new(start.start, last.end), action, spends, effect, otherwise })
 }
 
@@ -202,37 +203,37 @@ fn read_effect(words: &mut Words<'_>) -> Parsed<Effect> {
     }
 }
 
-/// A default: a route and the phases that have their own.
+/// Parses a default: a route, and the phases that have their own route.
 pub fn default(signal: Spanned<String>, text: &str, span: Span) -> Parsed<DefaultDecl> {
     let mut words = Words::new(text, span);
     let route = read_route(&mut words, span)?;
-    let except = if words.eat("except") { words.names("the name of a phase")? } else { Vec::new() };
+    let except = if words.skip_if("except") { words.names("the name of a phase")? } else { Vec::new() };
     words.finish("a default has the form `ROUTE [except PHASE, …]`")?;
     Ok(DefaultDecl { signal, route, except })
 }
 
-/// A budget: `N [or LIST / N] [rounds] per SCOPE [, then ROUTE]`.
+/// Parses a budget: `N [or LIST / N] [rounds] per SCOPE [, then ROUTE]`.
 pub fn budget(name: Spanned<String>, text: &str, span: Span) -> Parsed<BudgetDecl> {
     const FORM: &str =
         "write a budget as `3 per run, then fail`, `2 per subject` or `9 per PHASE, then ROUTE`";
     let mut words = Words::new(text, span);
     let size = words.number("how often the budget can be spent")?;
-    let share = if words.eat("or") {
+    let share = if words.skip_if("or") {
         let list = words.name("the name of a list")?;
-        if !words.eat("/") {
+        if !words.skip_if("/") {
             return Err(Diagnostic::error(Code::Phrase, words.here(), "`/` is missing here", FORM));
         }
         Some((list, words.number("the divisor")?))
     } else {
         None
     };
-    let rounds = words.eat("rounds");
-    if !words.eat("per") {
+    let rounds = words.skip_if("rounds");
+    if !words.skip_if("per") {
         return Err(Diagnostic::error(Code::Phrase, words.here(), "`per` is missing here", FORM));
     }
     let scope = words.name("`run`, `subject` or the name of a phase")?;
     let then = if words.peek() == Some(",") && words.second() == Some("then") {
-        words.at += 2;
+        words.position += 2;
         Some(read_route(&mut words, span)?)
     } else {
         None
@@ -241,46 +242,46 @@ pub fn budget(name: Spanned<String>, text: &str, span: Span) -> Parsed<BudgetDec
     Ok(BudgetDecl { name, size, share, rounds, scope, then })
 }
 
-/// A row of a tally: `any V`, `all V`, `N of M V`, `otherwise`.
+/// Parses a row of a tally: `any V`, `all V`, `N of M V`, `otherwise`.
 pub fn tally(signal: Spanned<String>, text: &str, span: Span) -> Parsed<TallyDecl> {
     const FORM: &str = "write a row as `any VERDICT`, `all VERDICT`, `2 of 3 VERDICT` or `otherwise`";
     let mut words = Words::new(text, span);
     let test = match words.peek() {
         Some("otherwise") => {
-            words.at += 1;
+            words.position += 1;
             TallyTestDecl::Otherwise
         }
         Some("any") => {
-            words.at += 1;
+            words.position += 1;
             TallyTestDecl::Any(words.name("a verdict")?)
         }
         Some("all") => {
-            words.at += 1;
+            words.position += 1;
             TallyTestDecl::All(words.name("a verdict")?)
         }
         Some(_) | None => {
-            let least = words.number("how many members must give the verdict")?;
-            if !words.eat("of") {
+            let count = words.number("how many members must return the verdict")?;
+            if !words.skip_if("of") {
                 return Err(Diagnostic::error(Code::Phrase, words.here(), "`of` is missing here", FORM));
             }
-            let of = words.number("of how many")?;
-            TallyTestDecl::AtLeast { least, of, verdict: words.name("a verdict")? }
+            let members = words.number("the number of members")?;
+            TallyTestDecl::AtLeast { count, members, verdict: words.name("a verdict")? }
         }
     };
     words.finish(FORM)?;
     Ok(TallyDecl { signal, test, span })
 }
 
-/// An option of a question: `NAME [if CONDITION]`.
+/// Parses an option of a question: `NAME [if CONDITION]`.
 pub fn option(text: &str, span: Span) -> Parsed<OptionDecl> {
     let mut words = Words::new(text, span);
     let name = words.name("the name of an option")?;
-    let offered = if words.eat("if") { Some(read_condition(&mut words)?) } else { None };
+    let offered = if words.skip_if("if") { Some(read_condition(&mut words)?) } else { None };
     words.finish("write an option as `NAME` or `NAME if CONDITION`")?;
     Ok(OptionDecl { name, offered })
 }
 
-/// A condition: comparisons joined by `and`.
+/// Parses a condition: comparisons joined by `and`.
 pub fn condition(text: &str, span: Span) -> Parsed<ConditionDecl> {
     let mut words = Words::new(text, span);
     let condition = read_condition(&mut words)?;
@@ -292,14 +293,14 @@ pub fn condition(text: &str, span: Span) -> Parsed<ConditionDecl> {
 
 fn read_condition(words: &mut Words<'_>) -> Parsed<ConditionDecl> {
     let mut all = vec![read_comparison(words)?];
-    while words.eat("and") {
+    while words.skip_if("and") {
         all.push(read_comparison(words)?);
     }
     Ok(ConditionDecl { all })
 }
 
 fn read_comparison(words: &mut Words<'_>) -> Parsed<ComparisonDecl> {
-    let negated = words.eat("not");
+    let negated = words.skip_if("not");
     let fact = words.name("a fact")?;
     let order = match words.peek() {
         Some("<") => Some(Order::Below),
@@ -312,7 +313,7 @@ fn read_comparison(words: &mut Words<'_>) -> Parsed<ComparisonDecl> {
     };
     let compared = match order {
         Some(order) => {
-            words.at += 1;
+            words.position += 1;
             Some((order, words.name("a value")?))
         }
         None => None,
@@ -320,24 +321,24 @@ fn read_comparison(words: &mut Words<'_>) -> Parsed<ComparisonDecl> {
     Ok(ComparisonDecl { fact, compared, negated })
 }
 
-/// A guarantee.
+/// Parses a guarantee.
 pub fn guarantee(text: &str, span: Span) -> Parsed<GuaranteeDecl> {
     const FORM: &str = "write `no A unless B since C`, `no A after B [unless C]`, `A always leads to B`, \
                         `happy path 14 + 2 per task dispatches` or `never more than 35 + 8 per task dispatches`";
     let mut words = Words::new(text, span);
     let claim = match (words.peek(), words.second()) {
         (Some("no"), _) => {
-            words.at += 1;
+            words.position += 1;
             read_never(&mut words, FORM)?
         }
         (Some("happy"), Some("path")) => {
-            words.at += 2;
+            words.position += 2;
             let (fixed, per_task) = read_count(&mut words, FORM)?;
             ClaimDecl::Happy { fixed, per_task }
         }
         (Some("never"), Some("more")) => {
-            words.at += 2;
-            if !words.eat("than") {
+            words.position += 2;
+            if !words.skip_if("than") {
                 return Err(Diagnostic::error(Code::Phrase, words.here(), "`than` is missing here", FORM));
             }
             let (fixed, per_task) = read_count(&mut words, FORM)?;
@@ -346,7 +347,7 @@ pub fn guarantee(text: &str, span: Span) -> Parsed<GuaranteeDecl> {
         (Some(_) | None, _) => {
             let from = read_atoms(&mut words)?;
             for word in ["always", "leads", "to"] {
-                if !words.eat(word) {
+                if !words.skip_if(word) {
                     let message = format!("`{word}` is missing here");
                     return Err(Diagnostic::error(Code::Phrase, words.here(), message, FORM));
                 }
@@ -354,19 +355,19 @@ pub fn guarantee(text: &str, span: Span) -> Parsed<GuaranteeDecl> {
             ClaimDecl::Leads { from, to: read_atoms(&mut words)? }
         }
     };
-    let when = if words.eat(",") { Some(read_length(&mut words, FORM)?) } else { None };
+    let when = if words.skip_if(",") { Some(read_length(&mut words, FORM)?) } else { None };
     words.finish(FORM)?;
     Ok(GuaranteeDecl { span, text: text.to_string(), claim, when })
 }
 
 fn read_never(words: &mut Words<'_>, form: &str) -> Parsed<ClaimDecl> {
     let never = read_atoms(words)?;
-    if words.eat("after") {
+    if words.skip_if("after") {
         let after = read_atoms(words)?;
-        let unless = if words.eat("unless") { Some(read_atoms(words)?) } else { None };
+        let unless = if words.skip_if("unless") { Some(read_atoms(words)?) } else { None };
         return Ok(ClaimDecl::After { never, after, unless });
     }
-    if !words.eat("unless") {
+    if !words.skip_if("unless") {
         return Err(Diagnostic::error(
             Code::Phrase,
             words.here(),
@@ -375,7 +376,7 @@ fn read_never(words: &mut Words<'_>, form: &str) -> Parsed<ClaimDecl> {
         ));
     }
     let unless = read_atoms(words)?;
-    if !words.eat("since") {
+    if !words.skip_if("since") {
         return Err(Diagnostic::error(Code::Phrase, words.here(), "`since` is missing here", form));
     }
     Ok(ClaimDecl::Unless { never, unless, since: read_atoms(words)? })
@@ -383,21 +384,21 @@ fn read_never(words: &mut Words<'_>, form: &str) -> Parsed<ClaimDecl> {
 
 fn read_atoms(words: &mut Words<'_>) -> Parsed<AtomsDecl> {
     let mut atoms = vec![read_atom(words)?];
-    while words.eat("or") {
+    while words.skip_if("or") {
         atoms.push(read_atom(words)?);
     }
     Ok(atoms)
 }
 
 fn read_atom(words: &mut Words<'_>) -> Parsed<AtomDecl> {
-    const JOINTS: &[&str] = &["unless", "since", "after", "or", "always", ","];
+    const KEYWORDS: &[&str] = &["unless", "since", "after", "or", "always", ","];
     if words.peek() == Some("change") && words.second() == Some("of") {
-        words.at += 2;
+        words.position += 2;
         return Ok(AtomDecl::Change(words.name("an artifact")?));
     }
     let first = words.name("a phase, a signal, an effect or an end")?;
     match words.peek() {
-        Some(word) if !JOINTS.contains(&word) => {
+        Some(word) if !KEYWORDS.contains(&word) => {
             let second = words.name("a signal")?;
             Ok(AtomDecl::Pair(first, second))
         }
@@ -408,13 +409,13 @@ fn read_atom(words: &mut Words<'_>) -> Parsed<AtomDecl> {
 fn read_count(words: &mut Words<'_>, form: &str) -> Parsed<(u32, u32)> {
     let fixed = u32::from(words.number("the number of dispatches")?);
     let mut per_task = 0;
-    if words.eat("+") {
+    if words.skip_if("+") {
         per_task = u32::from(words.number("the number of dispatches per task")?);
-        if !(words.eat("per") && words.eat("task")) {
+        if !(words.skip_if("per") && words.skip_if("task")) {
             return Err(Diagnostic::error(Code::Phrase, words.here(), "`per task` is missing here", form));
         }
     }
-    if !words.eat("dispatches") {
+    if !words.skip_if("dispatches") {
         return Err(Diagnostic::error(Code::Phrase, words.here(), "`dispatches` is missing here", form));
     }
     Ok((fixed, per_task))
@@ -426,10 +427,10 @@ fn read_length(words: &mut Words<'_>, form: &str) -> Parsed<LengthDecl> {
         Some("<=") => Some(Order::AtMost),
         Some(_) | None => None,
     };
-    if words.eat("when") {
-        let list = words.name("the name of a list")?.it;
+    if words.skip_if("when") {
+        let list = words.name("the name of a list")?.value;
         if let Some(order) = order(words.peek()) {
-            words.at += 1;
+            words.position += 1;
             return Ok(LengthDecl { list, order, number: words.number("the number of items")? });
         }
     }

@@ -2,8 +2,8 @@
 
 use crate::source::{Span, Spanned};
 
-/// The start of a section for one mode.
-const MODE: &str = "## Mode:";
+/// The start of the heading of a section for one mode.
+const MODE_HEADING: &str = "## Mode:";
 
 /// The parsed body of a role file.
 #[derive(Clone, Debug, Default)]
@@ -23,17 +23,17 @@ impl Prompt {
     pub(crate) fn read(body: &str, offset: usize) -> Prompt {
         let mut prompt = Prompt::default();
         let mut in_mode = false;
-        let mut fenced = false;
-        let mut at = offset;
+        let mut in_code_block = false;
+        let mut line_start = offset;
         for line in body.split_inclusive('\n') {
             if line.starts_with("```") {
-                fenced = !fenced;
+                in_code_block = !in_code_block;
             }
-            if !fenced && (line.starts_with("# ") || line.starts_with("## ")) {
-                let mode = line.strip_prefix(MODE).map(|name| name.trim().to_string());
+            if !in_code_block && (line.starts_with("# ") || line.starts_with("## ")) {
+                let mode = line.strip_prefix(MODE_HEADING).map(|name| name.trim().to_string());
                 in_mode = mode.is_some();
                 if let Some(mode) = mode {
-                    let span = Span::new(at, at + line.trim_end().len());
+                    let span = Span::new(line_start, line_start + line.trim_end().len());
                     prompt.sections.push(Section { mode: Spanned::new(mode, span), text: String::new() });
                 }
             }
@@ -41,7 +41,7 @@ impl Prompt {
                 Some(section) if in_mode => section.text.push_str(line),
                 Some(_) | None => prompt.common.push_str(line),
             }
-            at += line.len();
+            line_start += line.len();
         }
         prompt
     }
@@ -58,12 +58,12 @@ impl Prompt {
 
     /// The section of a mode, including its heading.
     pub(crate) fn mode_section(&self, mode: &str) -> Option<&str> {
-        self.sections.iter().find(|section| section.mode.it == mode).map(|section| section.text.trim())
+        self.sections.iter().find(|section| section.mode.value == mode).map(|section| section.text.trim())
     }
 
     /// The prompt of a mode: the common part, then the mode's section if it has one.
     pub(crate) fn for_mode(&self, mode: &str) -> String {
-        match self.sections.iter().find(|section| section.mode.it == mode) {
+        match self.sections.iter().find(|section| section.mode.value == mode) {
             Some(section) => format!("{}\n\n{}\n", self.common.trim(), section.text.trim()),
             None => self.plain(),
         }
@@ -73,12 +73,12 @@ impl Prompt {
 /// The section below a second-level heading, without the heading; `None` if there is no such heading.
 pub(crate) fn section(text: &str, heading: &str) -> Option<String> {
     let mut found: Option<String> = None;
-    let mut fenced = false;
+    let mut in_code_block = false;
     for line in text.split_inclusive('\n') {
         if line.starts_with("```") {
-            fenced = !fenced;
+            in_code_block = !in_code_block;
         }
-        if !fenced && (line.starts_with("# ") || line.starts_with("## ")) {
+        if !in_code_block && (line.starts_with("# ") || line.starts_with("## ")) {
             if found.is_some() {
                 break;
             }

@@ -1,9 +1,9 @@
-//! Roles: the contracts and prompts of role files, both shipped and the user's own.
+//! Roles: the contracts and prompts of role files, shipped ones and those of the user.
 //!
-//! `roles/adopt.rs` uses the role file of another tool as a prompt, `roles/written.rs` writes role files.
+//! `roles/adopt.rs` uses the role file of another tool as a prompt; `roles/write.rs` writes role files.
 
 mod adopt;
-mod written;
+mod write;
 
 use crate::diagnostic::{Code, Diagnostic, suggest, tidy};
 use crate::fields::{MappingReader, head};
@@ -15,7 +15,7 @@ use crate::yaml;
 use adopt::Adopted;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The result schemas by name, with their contents; the runtime has the types.
+/// The result schemas by name, with their contents. The contract crate has the types.
 pub const RESULTS: &[(&str, &str)] = &[
     ("completion-contract", "Only the header: verdict, summary, findings, and where the output is."),
     ("research-output", "What was found in the repository from one point of view, with locations."),
@@ -59,14 +59,14 @@ pub const RESULTS: &[(&str, &str)] = &[
 
 /// The default result of a role.
 const DEFAULT_RESULT: &str = "completion-contract";
-/// The result that has room for a role's own criteria.
+/// The result that has a field for the criteria that a role judges.
 const JUDGING_RESULT: &str = "verdict";
 /// The default time limit of a dispatch, in minutes.
 const DEFAULT_TIME: u16 = 30;
 /// The maximum time limit of a dispatch, in minutes: one day.
-const LONGEST: u16 = 24 * 60;
+const MAX_TIME: u16 = 24 * 60;
 
-/// What a role returns and may change in one mode.
+/// The contract of a role in one mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleSpec {
     /// `check`, or `check/code` for a mode.
@@ -84,7 +84,7 @@ pub struct RoleSpec {
     /// Whether its result is a delta of the design it reads.
     pub delta: bool,
     pub lists: Vec<String>,
-    /// The ids of what every result must judge under `criteria`.
+    /// The ids of the criteria that every result must judge.
     pub judges: Vec<String>,
     /// The schema of its result, one of [`RESULTS`].
     pub result: String,
@@ -103,9 +103,9 @@ pub struct RoleSpec {
 }
 
 impl RoleSpec {
-    /// Whether it may write nothing but its report.
+    /// Whether it may write only its report.
     pub fn is_read_only(&self) -> bool {
-        self.may_write.iter().all(|place| *place == Writable::Report)
+        self.may_write.iter().all(|writable| *writable == Writable::Report)
     }
 }
 
@@ -114,7 +114,7 @@ impl RoleSpec {
 pub struct Roles {
     by_title: BTreeMap<String, RoleSpec>,
     by_name: BTreeMap<String, RoleFile>,
-    /// What the file of another tool provides, by title.
+    /// The prompts from files of other tools, by title.
     adopted: BTreeMap<String, Adopted>,
 }
 
@@ -171,21 +171,21 @@ impl Roles {
         prompt::section(&self.prompt(title)?, heading)
     }
 
-    /// Name and full text of every role file in our own format, by name.
+    /// The name and full text of every role file in our format, sorted by name.
     pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.by_name.iter().map(|(name, file)| (name.as_str(), file.text.as_str()))
     }
 
-    /// Adds a role file; it replaces a role of the same name with all its modes.
+    /// Adds a role file. It replaces a role with the same name, including all its modes.
     pub fn add(&mut self, name: &str, source: &SourceText) -> Result<(), Vec<Diagnostic>> {
         let mut problems = Vec::new();
-        let read = read(name, source, &mut problems);
-        let Some((specs, prompt)) = read.filter(|_| problems.is_empty()) else {
+        let parsed = read_file(name, source, &mut problems);
+        let Some((specs, prompt)) = parsed.filter(|_| problems.is_empty()) else {
             return Err(tidy(problems));
         };
-        let is_other = |title: &String| title.split('/').next() != Some(name);
-        self.by_title.retain(|title, _| is_other(title));
-        self.adopted.retain(|title, _| is_other(title));
+        let has_other_name = |title: &String| title.split('/').next() != Some(name);
+        self.by_title.retain(|title, _| has_other_name(title));
+        self.adopted.retain(|title, _| has_other_name(title));
         for spec in specs {
             self.by_title.insert(spec.title.clone(), spec);
         }
@@ -194,7 +194,11 @@ impl Roles {
     }
 }
 
-fn read(name: &str, source: &SourceText, problems: &mut Vec<Diagnostic>) -> Option<(Vec<RoleSpec>, Prompt)> {
+fn read_file(
+    name: &str,
+    source: &SourceText,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<(Vec<RoleSpec>, Prompt)> {
     let Some((front, body)) = front_matter(source) else {
         let remedy = "start the file with `---`, the contract, and `---`";
         problems.push(Diagnostic::error(
@@ -220,7 +224,7 @@ fn read(name: &str, source: &SourceText, problems: &mut Vec<Diagnostic>) -> Opti
     Some((specs, prompt))
 }
 
-/// Reads one contract; a mode inherits result, time and permissions from the plain role unless it sets them.
+/// Reads one contract. A mode inherits result, time, permissions and model from the plain role unless it sets them.
 fn read_contract(
     title: String,
     mut fields: MappingReader<'_, '_>,
@@ -240,13 +244,13 @@ fn read_contract(
     }
     let mild = fields.text("mild");
     if let Some(mild) = &mild
-        && !says.iter().any(|verdict| verdict.it == mild.it)
+        && !says.iter().any(|verdict| verdict.value == mild.value)
     {
-        let message = format!("`{}` is not a verdict of the role", mild.it);
+        let message = format!("`{}` is not a verdict of the role", mild.value);
         fields.report(Diagnostic::error(Code::UnknownSignal, mild.span, message, "name one of its verdicts"));
     }
     let changes = fields.texts("changes");
-    let at = fields.entry_span("may-write").unwrap_or(head(fields.span()));
+    let span = fields.entry_span("may-write").unwrap_or(head(fields.span()));
     let may_write = if fields.has("may-write") {
         let written = fields.texts("may-write");
         permissions::read(&written, fields.problems())
@@ -254,15 +258,15 @@ fn read_contract(
         let _ = fields.texts("may-write");
         plain.map_or_else(|| BTreeSet::from([Writable::Report]), |plain| plain.may_write.clone())
     };
-    permissions::check_changes(&title, &changes, &may_write, at, fields.problems());
-    let names = |texts: Vec<Spanned<String>>| texts.into_iter().map(|text| text.it).collect();
-    let result = result(&mut fields, plain);
-    let judges = judges(&mut fields, &result);
+    permissions::check_changes(&title, &changes, &may_write, span, fields.problems());
+    let names = |texts: Vec<Spanned<String>>| texts.into_iter().map(|text| text.value).collect();
+    let result = read_result(&mut fields, plain);
+    let judges = read_judges(&mut fields, &result);
     let spec = RoleSpec {
         title,
-        about: about?.it,
+        about: about?.value,
         says: names(says),
-        mild: mild.map(|mild| mild.it),
+        mild: mild.map(|mild| mild.value),
         findings: fields.flag("findings"),
         by_kind: fields.flag("by-kind"),
         changes: names(changes),
@@ -272,52 +276,52 @@ fn read_contract(
         lists: names(fields.texts("lists")),
         judges: names(judges),
         result,
-        time: time(&mut fields, plain),
+        time: read_time(&mut fields, plain),
         may_write,
         shell: flag_or(&mut fields, "shell", plain.is_none_or(|plain| plain.shell)),
         tree: flag_or(&mut fields, "tree", plain.is_none_or(|plain| plain.tree)),
         network: flag_or(&mut fields, "network", plain.is_some_and(|plain| plain.network)),
         remembers: flag_or(&mut fields, "remembers", plain.is_some_and(|plain| plain.remembers)),
-        model: fields.text("model").map(|model| model.it).or_else(|| plain?.model.clone()),
+        model: fields.text("model").map(|model| model.value).or_else(|| plain?.model.clone()),
     };
     fields.finish();
     Some(spec)
 }
 
-fn result(fields: &mut MappingReader<'_, '_>, plain: Option<&RoleSpec>) -> String {
+fn read_result(fields: &mut MappingReader<'_, '_>, plain: Option<&RoleSpec>) -> String {
     let Some(written) = fields.text("result") else {
         return plain.map_or_else(|| DEFAULT_RESULT.to_string(), |plain| plain.result.clone());
     };
-    if !RESULTS.iter().any(|(name, _)| *name == written.it) {
-        let message = format!("there is no result `{}`", written.it);
-        let remedy = suggest(&written.it, RESULTS.iter().map(|(name, _)| *name));
+    if !RESULTS.iter().any(|(name, _)| *name == written.value) {
+        let message = format!("there is no result `{}`", written.value);
+        let remedy = suggest(&written.value, RESULTS.iter().map(|(name, _)| *name));
         fields.report(Diagnostic::error(Code::RoleValue, written.span, message, remedy));
     }
-    written.it
+    written.value
 }
 
-/// The criteria that every result judges; only the `verdict` result has room for them.
-fn judges(fields: &mut MappingReader<'_, '_>, result: &str) -> Vec<Spanned<String>> {
+/// The criteria that every result judges. Only the `verdict` result has a field for them.
+fn read_judges(fields: &mut MappingReader<'_, '_>, result: &str) -> Vec<Spanned<String>> {
     let judges = fields.texts("judges");
     if let Some(first) = judges.first().filter(|_| result != JUDGING_RESULT) {
-        let message = format!("a `{result}` result has no room for a judgement of `{}`", first.it);
+        let message = format!("a `{result}` result has no field for a judgement of `{}`", first.value);
         let remedy = format!("write `result: {JUDGING_RESULT}`, or remove `judges`");
         fields.report(Diagnostic::error(Code::RoleValue, first.span, message, remedy));
     }
     judges
 }
 
-fn time(fields: &mut MappingReader<'_, '_>, plain: Option<&RoleSpec>) -> u16 {
+fn read_time(fields: &mut MappingReader<'_, '_>, plain: Option<&RoleSpec>) -> u16 {
     let default = plain.map_or(DEFAULT_TIME, |plain| plain.time);
     let Some(minutes) = fields.number("time") else {
         return default;
     };
-    if !(1..=LONGEST).contains(&minutes.it) {
-        let message = format!("`time: {}` is not a valid time limit", minutes.it);
-        let remedy = format!("write a number of minutes from 1 to {LONGEST}");
+    if !(1..=MAX_TIME).contains(&minutes.value) {
+        let message = format!("`time: {}` is not a valid time limit", minutes.value);
+        let remedy = format!("write a number of minutes from 1 to {MAX_TIME}");
         fields.report(Diagnostic::error(Code::RoleValue, minutes.span, message, remedy));
     }
-    minutes.it
+    minutes.value
 }
 
 fn flag_or(fields: &mut MappingReader<'_, '_>, key: &'static str, default: bool) -> bool {
@@ -330,12 +334,12 @@ fn flag_or(fields: &mut MappingReader<'_, '_>, key: &'static str, default: bool)
 fn check_sections(prompt: &Prompt, known: &[&str], problems: &mut Vec<Diagnostic>) {
     let mut seen = BTreeSet::new();
     for mode in prompt.modes() {
-        if !known.contains(&mode.it.as_str()) {
-            let message = format!("there is no mode `{}` in the front matter", mode.it);
-            let remedy = suggest(&mode.it, known.iter().copied());
+        if !known.contains(&mode.value.as_str()) {
+            let message = format!("there is no mode `{}` in the front matter", mode.value);
+            let remedy = suggest(&mode.value, known.iter().copied());
             problems.push(Diagnostic::error(Code::RoleSection, mode.span, message, remedy));
-        } else if !seen.insert(&mode.it) {
-            let message = format!("mode `{}` has a second section", mode.it);
+        } else if !seen.insert(&mode.value) {
+            let message = format!("mode `{}` has a second section", mode.value);
             problems.push(Diagnostic::error(Code::RoleSection, mode.span, message, "merge the two sections"));
         }
     }

@@ -1,4 +1,4 @@
-//! The routes of a program, as written and as followed.
+//! The routes of a program: those that are written, and those that can be followed.
 
 use remand_kernel::ids::{PhaseId, SignalId};
 use remand_kernel::program::{Program, Route};
@@ -11,8 +11,8 @@ pub(crate) struct PhaseRoute<'p> {
     pub route: &'p Route,
 }
 
-/// Every route of every phase with its `else` routes, but without the `then` of budgets.
-pub(crate) fn written(program: &Program) -> Vec<PhaseRoute<'_>> {
+/// Every route of every phase and its `else` routes, without the `then` of budgets.
+pub(crate) fn written_routes(program: &Program) -> Vec<PhaseRoute<'_>> {
     let mut all = Vec::new();
     for phase in program.phase_ids() {
         for (signal, route) in &program.phase(phase).routes {
@@ -26,8 +26,8 @@ pub(crate) fn written(program: &Program) -> Vec<PhaseRoute<'_>> {
     all
 }
 
-/// Every route that a phase can end up following, including the `then` of budgets.
-pub(crate) fn followed(program: &Program) -> Vec<PhaseRoute<'_>> {
+/// Every route that a phase can follow, including the `then` of budgets.
+pub(crate) fn followed_routes(program: &Program) -> Vec<PhaseRoute<'_>> {
     let mut all = Vec::new();
     for phase in program.phase_ids() {
         for (signal, route) in &program.phase(phase).routes {

@@ -1,8 +1,8 @@
 //! The workflows and roles that Remand ships, as embedded data.
 
 macro_rules! embedded {
-    ($folder:literal, $ending:literal, $($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../", $folder, "/", $name, $ending)))),*]
+    ($folder:literal, $extension:literal, $($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../", $folder, "/", $name, $extension)))),*]
     };
 }
 

@@ -1,19 +1,19 @@
-//! A source text and positions in it.
+//! Source files and positions in them.
 
 use serde::Serialize;
 use std::ops::Range;
 
-/// The maximum size of a file in bytes: people have to read a workflow.
-pub const LARGEST: usize = 512 * 1024;
+/// The maximum size of a file: people have to read a workflow.
+pub const MAX_FILE_BYTES: usize = 512 * 1024;
 
-/// A named text.
+/// The text of a file, with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceText {
     pub name: String,
     pub text: String,
 }
 
-/// A range of a source, in bytes.
+/// A range of bytes in a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Span {
     pub start: usize,
@@ -38,13 +38,13 @@ impl Span {
 /// A value with its position in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spanned<T> {
-    pub it: T,
+    pub value: T,
     pub span: Span,
 }
 
 impl<T> Spanned<T> {
-    pub fn new(it: T, span: Span) -> Spanned<T> {
-        Spanned { it, span }
+    pub fn new(value: T, span: Span) -> Spanned<T> {
+        Spanned { value, span }
     }
 }
 
@@ -53,11 +53,11 @@ impl SourceText {
         SourceText { name: name.into(), text: text.into() }
     }
 
-    /// Line and column of a byte offset, both from 1; columns count characters.
+    /// The line and column of a byte offset, both 1-based. Columns count characters.
     pub fn position(&self, offset: usize) -> (usize, usize) {
         let offset = self.floor(offset);
         let before = &self.text[..offset];
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
         (line, before[line_start..].chars().count() + 1)
     }
@@ -74,10 +74,10 @@ impl SourceText {
 
     /// The nearest character boundary at or before an offset.
     pub fn floor(&self, offset: usize) -> usize {
-        let mut at = offset.min(self.text.len());
-        while !self.text.is_char_boundary(at) {
-            at -= 1;
+        let mut boundary = offset.min(self.text.len());
+        while !self.text.is_char_boundary(boundary) {
+            boundary -= 1;
         }
-        at
+        boundary
     }
 }

@@ -1,14 +1,14 @@
 //! Parses YAML into a plain tree with positions: mappings in order, strings, lists, and nothing else.
 //!
-//! All scalars are text: `no`, `on` and `3` stay as written. Anchors, aliases and tags are rejected, so a small file
+//! All scalars are strings: `no`, `on` and `3` stay as written. Anchors, aliases and tags are rejected, so a small file
 //! cannot become a large tree.
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::source::{LARGEST, SourceText, Span};
+use crate::source::{MAX_FILE_BYTES, SourceText, Span};
 use granit_parser::{Event, Parser, ScalarStyle};
 
-/// The maximum nesting depth; no workflow comes near it.
-const DEEPEST: usize = 32;
+/// The maximum nesting depth. No real workflow comes near it.
+const MAX_DEPTH: usize = 32;
 
 /// A node of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct YamlKey {
 }
 
 impl YamlValue {
-    /// The shape, for messages.
+    /// The kind of value, for messages.
     pub fn shape(&self) -> &'static str {
         match self {
             YamlValue::Empty => "nothing",
@@ -44,16 +44,17 @@ impl YamlValue {
     }
 }
 
-/// Bytes that are not a workflow text: what could be read, and why the rest could not.
+/// A file that could not be decoded.
 #[derive(Clone, Debug)]
 pub struct Undecodable {
+    /// The text up to the problem.
     pub source: SourceText,
     pub problem: Diagnostic,
 }
 
 /// Decodes bytes as text.
 pub fn decode(name: &str, bytes: &[u8]) -> Result<SourceText, Box<Undecodable>> {
-    if bytes.len() > LARGEST {
+    if bytes.len() > MAX_FILE_BYTES {
         let source = SourceText::new(name, "");
         let message = "the file is larger than 512 KiB";
         let remedy = "a workflow is a few hundred lines; check that this is the file you mean";
@@ -63,11 +64,11 @@ pub fn decode(name: &str, bytes: &[u8]) -> Result<SourceText, Box<Undecodable>> 
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(SourceText::new(name, text.strip_prefix('\u{feff}').unwrap_or(text))),
         Err(error) => {
-            let good = error.valid_up_to();
-            let source = SourceText::new(name, String::from_utf8_lossy(&bytes[..good]).into_owned());
-            let message = format!("byte {} is not UTF-8", good + 1);
+            let valid = error.valid_up_to();
+            let source = SourceText::new(name, String::from_utf8_lossy(&bytes[..valid]).into_owned());
+            let message = format!("byte {} is not UTF-8", valid + 1);
             let remedy = "save the file as UTF-8";
-            let problem = Diagnostic::error(Code::Encoding, Span::new(good, good), message, remedy);
+            let problem = Diagnostic::error(Code::Encoding, Span::new(valid, valid), message, remedy);
             Err(Box::new(Undecodable { source, problem }))
         }
     }
@@ -75,14 +76,14 @@ pub fn decode(name: &str, bytes: &[u8]) -> Result<SourceText, Box<Undecodable>> 
 
 /// Parses a source into a tree and reports all problems that do not stop the parser.
 pub fn parse(source: &SourceText, problems: &mut Vec<Diagnostic>) -> Option<YamlNode> {
-    if source.text.len() > LARGEST {
+    if source.text.len() > MAX_FILE_BYTES {
         let message = format!("the file is {} KiB large", source.text.len().div_ceil(1024));
         let remedy = "a workflow is a few hundred lines; check that this is the file you mean";
         problems.push(Diagnostic::error(Code::TooLarge, Span::default(), message, remedy));
         return None;
     }
     let mut builder = Builder { source, problems, open: Vec::new(), root: None, documents: 0 };
-    // Reports an alias without an anchor as an alias.
+    // With this option, an alias without an anchor is reported as an alias.
     let options = granit_parser::options! { emit_unresolved_aliases: true };
     for next in Parser::new_from_str_with_options(&source.text, options) {
         match next {
@@ -94,8 +95,8 @@ pub fn parse(source: &SourceText, problems: &mut Vec<Diagnostic>) -> Option<Yaml
                 }
             }
             Err(error) => {
-                let at = error.marker().byte_offset().unwrap_or(0).min(source.text.len());
-                builder.syntax_error(at, &error.info());
+                let offset = error.marker().byte_offset().unwrap_or(0).min(source.text.len());
+                builder.syntax_error(offset, &error.info());
                 return None;
             }
         }
@@ -111,7 +112,7 @@ pub fn parse(source: &SourceText, problems: &mut Vec<Diagnostic>) -> Option<Yaml
 /// A collection that is not closed yet.
 enum Open {
     List(Span, Vec<YamlNode>),
-    /// The entries so far, and the key whose value comes next; an inner `None` drops that value.
+    /// The entries so far, and the key whose value comes next. An inner `None` means that the value is dropped.
     Map(Span, Vec<(YamlKey, YamlNode)>, Option<Option<YamlKey>>),
 }
 
@@ -141,21 +142,21 @@ impl Builder<'_> {
                 return false;
             }
             Event::Scalar(text, style, anchor, tag) => {
-                if !self.plain(anchor, tag.is_some(), span) {
+                if !self.is_plain(anchor, tag.is_some(), span) {
                     return false;
                 }
-                let empty = (text.is_empty() || text == "~") && style == ScalarStyle::Plain;
-                let value = if empty { YamlValue::Empty } else { YamlValue::Text(text.into_owned()) };
-                self.put(YamlNode { span, value });
+                let is_empty = (text.is_empty() || text == "~") && style == ScalarStyle::Plain;
+                let value = if is_empty { YamlValue::Empty } else { YamlValue::Text(text.into_owned()) };
+                self.add_node(YamlNode { span, value });
             }
             Event::SequenceStart(_, anchor, tag) => {
-                if !self.plain(anchor, tag.is_some(), span) || !self.go_deeper(span) {
+                if !self.is_plain(anchor, tag.is_some(), span) || !self.can_nest(span) {
                     return false;
                 }
                 self.open.push(Open::List(span, Vec::new()));
             }
             Event::MappingStart(_, anchor, tag) => {
-                if !self.plain(anchor, tag.is_some(), span) || !self.go_deeper(span) {
+                if !self.is_plain(anchor, tag.is_some(), span) || !self.can_nest(span) {
                     return false;
                 }
                 self.open.push(Open::Map(span, Vec::new(), None));
@@ -163,11 +164,11 @@ impl Builder<'_> {
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
                 Some(Open::List(start, items)) => {
                     let span = Span::new(start.start, span.end);
-                    self.put(YamlNode { span, value: YamlValue::List(items) });
+                    self.add_node(YamlNode { span, value: YamlValue::List(items) });
                 }
                 Some(Open::Map(start, entries, _)) => {
                     let span = Span::new(start.start, span.end);
-                    self.put(YamlNode { span, value: YamlValue::Map(entries) });
+                    self.add_node(YamlNode { span, value: YamlValue::Map(entries) });
                 }
                 None => return false,
             },
@@ -177,7 +178,7 @@ impl Builder<'_> {
         true
     }
 
-    fn plain(&mut self, anchor: usize, tagged: bool, span: Span) -> bool {
+    fn is_plain(&mut self, anchor: usize, tagged: bool, span: Span) -> bool {
         if anchor != 0 {
             self.report(
                 Code::Reference,
@@ -194,15 +195,15 @@ impl Builder<'_> {
         true
     }
 
-    fn go_deeper(&mut self, span: Span) -> bool {
-        if self.open.len() < DEEPEST {
+    fn can_nest(&mut self, span: Span) -> bool {
+        if self.open.len() < MAX_DEPTH {
             return true;
         }
         self.report(Code::Shape, span, "this is nested too deeply", "a workflow needs at most five levels");
         false
     }
 
-    fn put(&mut self, node: YamlNode) {
+    fn add_node(&mut self, node: YamlNode) {
         match self.open.last_mut() {
             None => self.root = Some(node),
             Some(Open::List(_, items)) => items.push(node),
@@ -219,7 +220,7 @@ impl Builder<'_> {
                             "write a plain name before the colon",
                         );
                         self.problems.push(problem);
-                        // Keeps keys and values aligned.
+                        // The value of this key is dropped too.
                         *pending = Some(None);
                         return;
                     };
@@ -242,8 +243,9 @@ impl Builder<'_> {
         }
     }
 
-    fn syntax_error(&mut self, at: usize, info: &str) {
-        let line_start = self.source.text[..self.source.floor(at)].rfind('\n').map_or(0, |at| at + 1);
+    fn syntax_error(&mut self, offset: usize, info: &str) {
+        let line_start =
+            self.source.text[..self.source.floor(offset)].rfind('\n').map_or(0, |newline| newline + 1);
         let line = self.source.text[line_start..].lines().next().unwrap_or("");
         let indent = &line[..line.len() - line.trim_start().len()];
         let remedy = if indent.contains('\t') {
@@ -252,11 +254,11 @@ impl Builder<'_> {
             "check the indentation, the colon and the quotes here and in the previous line"
         };
         let message = if info.is_empty() {
-            "this is not YAML".to_string()
+            "this is not valid YAML".to_string()
         } else {
-            format!("this is not YAML: {info}")
+            format!("this is not valid YAML: {info}")
         };
-        self.report(Code::Yaml, Span::new(at, at), &message, remedy);
+        self.report(Code::Yaml, Span::new(offset, offset), &message, remedy);
     }
 
     fn report(&mut self, code: Code, span: Span, message: &str, remedy: &str) {

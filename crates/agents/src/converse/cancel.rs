@@ -1,4 +1,4 @@
-//! Cancellation of a conversation by signal: the agent is asked to stop, and after a grace period it is given up.
+//! Cancellation of a conversation by signal: the agent is asked to stop, and after a grace period it is ended.
 
 use futures::StreamExt;
 use futures::channel::mpsc::{UnboundedReceiver, unbounded};
@@ -8,7 +8,7 @@ use signal_hook::iterator::Signals;
 use std::io;
 use std::time::Duration;
 
-/// How far a cancellation has come.
+/// The stages of a cancellation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CancelStage {
     Requested,
@@ -16,7 +16,7 @@ pub enum CancelStage {
     Expired,
 }
 
-/// Receives cancellations.
+/// Receives the stages of a cancellation.
 pub struct CancelSignals(UnboundedReceiver<CancelStage>);
 
 impl CancelSignals {
@@ -27,7 +27,7 @@ impl CancelSignals {
         std::thread::spawn(move || {
             if signals.forever().next().is_some() && sender.unbounded_send(CancelStage::Requested).is_ok() {
                 std::thread::sleep(grace);
-                // Without a receiver the conversation is over.
+                // Sending fails if the conversation is over.
                 let _ = sender.unbounded_send(CancelStage::Expired);
             }
         });

@@ -1,8 +1,8 @@
-//! Runs a conversation over the connection of the protocol's own crate: initialize, open a session, prompt, end.
+//! Runs a conversation: initialize, open a session, send the prompt, end.
 
 use super::agent_process::AgentProcess;
 use super::cancel::{CancelSignals, CancelStage};
-use super::event::{ConversationEvent, word};
+use super::event::{ConversationEvent, protocol_word};
 use super::listener::Listener;
 use super::plan::ConversationPlan;
 use super::session::{self, OpenedSession};
@@ -49,7 +49,7 @@ pub fn converse(plan: &Path, argv: &[OsString]) -> Result<i32, ConverseError> {
         ConverseError::Start { program, source }
     })?;
     let listener = Arc::new(Mutex::new(Listener::new(Arc::clone(&plan))));
-    let ended = runtime.block_on(connect(lines, Arc::clone(&plan), Arc::clone(&listener), cancel, &prompt));
+    let outcome = runtime.block_on(connect(lines, Arc::clone(&plan), Arc::clone(&listener), cancel, &prompt));
     let (session, cancelled) = {
         let listener = lock(&listener);
         (listener.session.clone(), listener.cancelled)
@@ -63,13 +63,13 @@ pub fn converse(plan: &Path, argv: &[OsString]) -> Result<i32, ConverseError> {
     if let Some(usage) = usage {
         usage.print();
     }
-    let code = match ended {
+    let code = match outcome {
         Ok(reason) => {
-            ConversationEvent::End { reason: word(reason) }.print();
+            ConversationEvent::End { reason: protocol_word(reason) }.print();
             i32::from(reason != StopReason::EndTurn)
         }
         Err(Stop::Fault(error)) => {
-            ConversationEvent::Error { message: fault::text(&error) }.print();
+            ConversationEvent::Error { message: fault::describe(&error) }.print();
             1
         }
         Err(Stop::Closed) => {
@@ -80,7 +80,7 @@ pub fn converse(plan: &Path, argv: &[OsString]) -> Result<i32, ConverseError> {
             1
         }
         Err(Stop::Cancelled) => {
-            ConversationEvent::End { reason: word(StopReason::Cancelled) }.print();
+            ConversationEvent::End { reason: protocol_word(StopReason::Cancelled) }.print();
             1
         }
     };
@@ -100,7 +100,7 @@ impl From<Error> for Stop {
     }
 }
 
-/// Runs the conversation over these lines.
+/// Connects to the agent over these lines and runs the conversation.
 async fn connect(
     lines: impl ConnectTo<Client> + 'static,
     plan: Arc<ConversationPlan>,
@@ -108,27 +108,27 @@ async fn connect(
     cancel: CancelSignals,
     prompt: &str,
 ) -> Result<StopReason, Stop> {
-    let (for_requests, for_notifications) = (Arc::clone(&listener), Arc::clone(&listener));
+    let (request_listener, notification_listener) = (Arc::clone(&listener), Arc::clone(&listener));
     let connection = Client
         .v1()
         .on_receive_request(
             async move |request: AgentRequest, responder, _| {
-                let answer = lock(&for_requests).answer(request);
+                let answer = lock(&request_listener).answer(request);
                 responder.respond_with_result(answer)
             },
             on_receive_request!(),
         )
         .on_receive_notification(
             async move |notification: AgentNotification, _| {
-                lock(&for_notifications).notice(notification);
+                lock(&notification_listener).handle_notification(notification);
                 Ok(())
             },
             on_receive_notification!(),
         );
-    let ended = connection
+    let outcome = connection
         .connect_with(lines, async |link| Ok(Conversation { link, plan, listener, cancel }.run(prompt).await))
         .await;
-    ended.unwrap_or_else(|error| Err(Stop::Fault(error)))
+    outcome.unwrap_or_else(|error| Err(Stop::Fault(error)))
 }
 
 fn lock(listener: &Mutex<Listener>) -> MutexGuard<'_, Listener> {
@@ -146,18 +146,18 @@ impl Conversation {
     /// Returns the reason why the agent stopped.
     async fn run(&mut self, prompt: &str) -> Result<StopReason, Stop> {
         let files = FileSystemCapabilities::new().read_text_file(self.plan.reads).write_text_file(true);
-        let hello = InitializeRequest::new(ProtocolVersion::V1)
+        let initialize = InitializeRequest::new(ProtocolVersion::V1)
             .client_capabilities(ClientCapabilities::new().fs(files))
             .client_info(Implementation::new("remand", env!("CARGO_PKG_VERSION")));
-        let raw = self.ask(&hello).await?;
-        let about = parse_response(&hello, raw.clone())?;
-        if about.protocol_version != ProtocolVersion::V1 {
-            let (theirs, ours) = (&raw["protocolVersion"], word(ProtocolVersion::V1));
+        let raw = self.ask(&initialize).await?;
+        let agent = parse_response(&initialize, raw.clone())?;
+        if agent.protocol_version != ProtocolVersion::V1 {
+            let (theirs, ours) = (&raw["protocolVersion"], protocol_word(ProtocolVersion::V1));
             let message =
-                format!("it speaks version {theirs} of the protocol, but version {ours} is required");
-            return Err(Stop::Fault(fault::refused(message)));
+                format!("the agent speaks version {theirs} of the protocol, but version {ours} is required");
+            return Err(Stop::Fault(fault::client_error(message)));
         }
-        let session = self.open_session(about.agent_capabilities.load_session, &raw["authMethods"]).await?;
+        let session = self.open_session(agent.agent_capabilities.load_session, &raw["authMethods"]).await?;
         let block = ContentBlock::Text(TextContent::new(prompt));
         let answer = self.call(&PromptRequest::new(session, vec![block])).await?;
         let listener = lock(&self.listener);
@@ -171,13 +171,13 @@ impl Conversation {
     }
 
     /// Opens or resumes a session and sets its mode and model.
-    async fn open_session(&mut self, loads: bool, methods: &Value) -> Result<SessionId, Stop> {
+    async fn open_session(&mut self, can_load: bool, methods: &Value) -> Result<SessionId, Stop> {
         let opened = match self.plan.session.clone() {
-            Some(_) if !loads => {
-                return Err(Stop::Fault(fault::refused("it cannot resume sessions".to_string())));
+            Some(_) if !can_load => {
+                return Err(Stop::Fault(fault::client_error("the agent cannot resume sessions".to_string())));
             }
             Some(id) => {
-                let request = session::load(&self.plan, id.clone());
+                let request = session::load_request(&self.plan, id.clone());
                 lock(&self.listener).begin_replay();
                 let raw = self.open(&request, methods).await;
                 lock(&self.listener).end_replay();
@@ -185,7 +185,7 @@ impl Conversation {
                 OpenedSession::resumed(SessionId::new(id), parse_response(&request, raw.clone())?, raw)
             }
             None => {
-                let request = session::new(&self.plan);
+                let request = session::new_request(&self.plan);
                 let raw = self.open(&request, methods).await?;
                 OpenedSession::new(parse_response(&request, raw.clone())?, raw)
             }
@@ -210,20 +210,20 @@ impl Conversation {
             other => return other,
         };
         let Some(method) = sign_in::sign_in_method(methods, sign_in::is_set) else {
-            let message = format!("authentication required: {}", fault::text(&error));
-            return Err(Stop::Fault(fault::refused(message)));
+            let message = format!("authentication required: {}", fault::describe(&error));
+            return Err(Stop::Fault(fault::client_error(message)));
         };
         self.call(&AuthenticateRequest::new(method)).await?;
         self.ask(request).await
     }
 
-    /// Sends a request and parses the response by the protocol.
+    /// Sends a request and parses the response.
     async fn call<R: JsonRpcRequest>(&mut self, request: &R) -> Result<R::Response, Stop> {
         let raw = self.ask(request).await?;
         parse_response(request, raw)
     }
 
-    /// Sends a request and returns the raw response, including fields outside of the protocol.
+    /// Sends a request and returns the raw response, including fields that the protocol does not define.
     async fn ask(&mut self, request: &impl JsonRpcMessage) -> Result<Value, Stop> {
         if lock(&self.listener).cancelled {
             return Err(Stop::Cancelled);
@@ -254,8 +254,8 @@ fn parse_response<R: JsonRpcRequest>(request: &R, raw: Value) -> Result<R::Respo
     let raw = if raw.is_null() { Value::Object(serde_json::Map::new()) } else { raw };
     R::Response::from_json(request.method(), raw).map_err(|error| {
         let why = error.data.as_ref().and_then(|data| data["error"].as_str()).unwrap_or(&error.message);
-        let message = format!("its response to `{}` is invalid: {why}", request.method());
-        Stop::Fault(fault::refused(message))
+        let message = format!("the agent's response to `{}` is invalid: {why}", request.method());
+        Stop::Fault(fault::client_error(message))
     })
 }
 
@@ -264,8 +264,10 @@ fn describe_stop(reason: StopReason) -> String {
     match reason {
         StopReason::Refusal => "the model refused to continue".to_string(),
         StopReason::MaxTokens => "the answer reached the maximum number of tokens".to_string(),
-        StopReason::MaxTurnRequests => "it reached the maximum number of requests in one turn".to_string(),
-        StopReason::Cancelled => "it cancelled its turn".to_string(),
-        other => format!("it stopped for another reason: {}", word(other)),
+        StopReason::MaxTurnRequests => {
+            "the agent reached the maximum number of requests in one turn".to_string()
+        }
+        StopReason::Cancelled => "the agent cancelled its turn".to_string(),
+        other => format!("the agent stopped for another reason: {}", protocol_word(other)),
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write;
 
-/// The name for all tools that change files, in reports of a denial.
+/// The name that denials use for every tool that changes files.
 const FILE_CHANGE: &str = "file_change";
 
 /// One event.
@@ -20,7 +20,7 @@ pub enum ConversationEvent {
     Text {
         text: String,
     },
-    /// The agent is thinking. The event only shows that it is alive.
+    /// The agent is thinking. The event only shows that the agent is alive.
     Thought,
     ToolBegan {
         tool: String,
@@ -57,12 +57,12 @@ pub enum ConversationEvent {
 impl ConversationEvent {
     /// The denial of a tool call.
     pub fn denied(kind: ToolKind, title: &str) -> ConversationEvent {
-        let word = match kind {
+        let tool = match kind {
             kind if changes_files(kind) => FILE_CHANGE.to_string(),
             ToolKind::Other => "tool".to_string(),
-            kind => word(kind),
+            kind => protocol_word(kind),
         };
-        ConversationEvent::Denied { what: format!("{word}: {title}") }
+        ConversationEvent::Denied { what: format!("{tool}: {title}") }
     }
 
     /// The token counts of a turn.
@@ -75,7 +75,7 @@ impl ConversationEvent {
         }
     }
 
-    /// Prints the event and flushes. Errors are ignored: without a standard output nobody is listening.
+    /// Prints the event and flushes. Errors are ignored: if the standard output is closed, nobody is listening.
     pub fn print(&self) {
         let mut out = std::io::stdout().lock();
         let _ = serde_json::to_string(self).map(|line| writeln!(out, "{line}").and_then(|()| out.flush()));
@@ -88,16 +88,16 @@ pub fn changes_files(kind: ToolKind) -> bool {
 }
 
 /// The protocol's word for a value of one of its enums.
-pub fn word(it: impl Serialize) -> String {
-    match serde_json::to_value(it) {
+pub fn protocol_word(value: impl Serialize) -> String {
+    match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,
         Ok(other) => other.to_string(),
         Err(_) => String::new(),
     }
 }
 
-/// The rules for reading these events. How tokens are counted depends on the agent.
-pub fn output_rules(own: &OutputRules) -> OutputRules {
+/// The rules for reading these events. How tokens and costs are counted depends on the agent's row.
+pub fn output_rules(row_rules: &OutputRules) -> OutputRules {
     let rules = json!({
         "session": [{"in": {"type": "session"}, "at": "session"}],
         "model": [{"in": {"type": "session"}, "at": "model"}],
@@ -118,9 +118,9 @@ pub fn output_rules(own: &OutputRules) -> OutputRules {
     });
     let fixed: OutputRules = serde_json::from_value(rules).unwrap_or_default();
     OutputRules {
-        input_has_cached: own.input_has_cached,
-        cumulative: own.cumulative,
-        cumulative_cost: own.cumulative_cost,
+        input_has_cached: row_rules.input_has_cached,
+        cumulative: row_rules.cumulative,
+        cumulative_cost: row_rules.cumulative_cost,
         ..fixed
     }
 }
@@ -166,7 +166,7 @@ mod tests {
 
     // CORE-15
     #[test]
-    fn only_the_end_of_a_turn_counts_as_finished() {
+    fn only_the_stop_reason_end_turn_counts_as_finished() {
         for reason in ["refusal", "max_tokens", "max_turn_requests", "cancelled", "nothing"] {
             assert!(!read_events(&[text("x"), end(reason)]).ended, "{reason}");
         }
@@ -174,7 +174,7 @@ mod tests {
 
     // CORE-05, CORE-15
     #[test]
-    fn a_denied_change_of_files_is_distinguished_from_other_denials() {
+    fn a_denied_file_change_is_distinguished_from_other_denials() {
         let reader = read_events(&[
             ConversationEvent::denied(ToolKind::Edit, "a.rs"),
             ConversationEvent::denied(ToolKind::Execute, "edit a.rs"),

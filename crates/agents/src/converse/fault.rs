@@ -3,13 +3,13 @@
 use agent_client_protocol::Error;
 use serde_json::Value;
 
-/// An error of our own.
-pub fn refused(message: String) -> Error {
+/// An error that this client raises.
+pub fn client_error(message: String) -> Error {
     Error::new(agent_client_protocol::ErrorCode::INTERNAL_ERROR, message)
 }
 
 /// The message of an error, with its details.
-pub fn text(error: &Error) -> String {
+pub fn describe(error: &Error) -> String {
     let data = error.data.as_ref().unwrap_or(&Value::Null);
     let detail = |key: &str| data.get(key).and_then(Value::as_str).map(str::to_string);
     let more = match data {

@@ -8,17 +8,17 @@ use serde_json::json;
 use std::fmt::Display;
 use std::path::{Component, Path, PathBuf};
 
-/// The largest file that is read, in bytes.
-const MOST: u64 = 16 * 1024 * 1024;
+/// The maximum size of a file that is read.
+const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Whether the role may write to a path.
 pub fn may_write(plan: &ConversationPlan, path: &Path) -> bool {
     let Some(path) = canonical(&plan.tree.join(path)) else { return false };
-    let inside = |folder: &Path| canonical(folder).is_some_and(|folder| path.starts_with(folder));
-    inside(&plan.out) || (plan.write && inside(&plan.tree))
+    let is_inside = |folder: &Path| canonical(folder).is_some_and(|folder| path.starts_with(folder));
+    is_inside(&plan.out) || (plan.write && is_inside(&plan.tree))
 }
 
-/// The path with symbolic links resolved. The last components need not exist. `None` denies access.
+/// The path with symbolic links resolved. The last components need not exist. If it cannot be resolved, access is denied.
 fn canonical(path: &Path) -> Option<PathBuf> {
     if path.components().any(|part| part == Component::ParentDir) {
         return path.canonicalize().ok();
@@ -27,19 +27,19 @@ fn canonical(path: &Path) -> Option<PathBuf> {
     Some(existing.canonicalize().ok()?.join(path.strip_prefix(existing).ok()?))
 }
 
-/// The text of a file, or some of its lines.
+/// Reads a file, or the requested lines of it.
 pub fn read(plan: &ConversationPlan, request: &ReadTextFileRequest) -> Result<ReadTextFileResponse, Error> {
     let path = plan.tree.join(&request.path);
-    let unread = |why: String| {
+    let read_error = |why: String| {
         Error::new(ErrorCode::RESOURCE_NOT_FOUND, format!("{}: {why}", path.display()))
             .data(json!({"path": path}))
     };
-    let length = path.metadata().map_err(|error| unread(error.to_string()))?.len();
-    if length > MOST {
-        return Err(unread(format!("the file has {length} bytes; the limit is {MOST}")));
+    let length = path.metadata().map_err(|error| read_error(error.to_string()))?.len();
+    if length > MAX_FILE_BYTES {
+        return Err(read_error(format!("the file has {length} bytes; the limit is {MAX_FILE_BYTES}")));
     }
-    let text = std::fs::read_to_string(&path).map_err(|error| unread(error.to_string()))?;
-    let number = |given: Option<u32>| given.and_then(|it| usize::try_from(it).ok());
+    let text = std::fs::read_to_string(&path).map_err(|error| read_error(error.to_string()))?;
+    let number = |given: Option<u32>| given.and_then(|given| usize::try_from(given).ok());
     let text = match (number(request.line), number(request.limit)) {
         (None, None) => text,
         (from, limit) => {
@@ -52,15 +52,15 @@ pub fn read(plan: &ConversationPlan, request: &ReadTextFileRequest) -> Result<Re
 
 /// Writes a file and creates its parent folders.
 pub fn write(path: &Path, text: &str) -> Result<WriteTextFileResponse, Error> {
-    let unwritten = |error: std::io::Error| failed(path, error);
+    let failed = |error: std::io::Error| write_error(path, error);
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(unwritten)?;
+        std::fs::create_dir_all(folder).map_err(failed)?;
     }
-    std::fs::write(path, text).map_err(unwritten)?;
+    std::fs::write(path, text).map_err(failed)?;
     Ok(WriteTextFileResponse::new())
 }
 
 /// The error for a file that could not be written.
-pub fn failed(path: &Path, why: impl Display) -> Error {
-    fault::refused(format!("{}: {why}", path.display()))
+pub fn write_error(path: &Path, why: impl Display) -> Error {
+    fault::client_error(format!("{}: {why}", path.display()))
 }

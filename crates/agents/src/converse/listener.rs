@@ -1,6 +1,6 @@
 //! Handles the notifications and requests of an agent during a conversation.
 
-use super::event::{ConversationEvent, word};
+use super::event::{ConversationEvent, protocol_word};
 use super::files;
 use super::permission::{self, ToolCallRequest};
 use super::plan::ConversationPlan;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How the next update is to be read.
+/// How the next update is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UpdateState {
     /// The agent replays an earlier session.
@@ -24,7 +24,7 @@ enum UpdateState {
     AfterTool,
 }
 
-/// Prints what the agent reports, and answers its requests by the role's permissions.
+/// Prints the agent's notifications and answers its requests by the role's permissions.
 pub struct Listener {
     plan: Arc<ConversationPlan>,
     /// Tool calls by the agent's id; `None` after they ended.
@@ -39,7 +39,7 @@ impl Listener {
         Listener { plan, tools: BTreeMap::new(), state: UpdateState::Live, session: None, cancelled: false }
     }
 
-    /// Ignores updates from here on, because they repeat an earlier session.
+    /// Ignores updates from now on, because the agent replays an earlier session.
     pub fn begin_replay(&mut self) {
         self.state = UpdateState::Replay;
     }
@@ -48,11 +48,13 @@ impl Listener {
         (self.state, self.tools) = (UpdateState::Live, BTreeMap::new());
     }
 
-    /// Answers a request of the agent.
+    /// Answers a request from the agent.
     pub fn answer(&mut self, request: AgentRequest) -> Result<Value, Error> {
         let method = request.method().to_string();
         match request {
-            AgentRequest::RequestPermissionRequest(request) => self.permission(request).into_json(&method),
+            AgentRequest::RequestPermissionRequest(request) => {
+                self.answer_permission(request).into_json(&method)
+            }
             AgentRequest::ReadTextFileRequest(request) => {
                 files::read(&self.plan, &request)?.into_json(&method)
             }
@@ -60,7 +62,7 @@ impl Listener {
                 let path = self.plan.tree.join(&request.path);
                 if !files::may_write(&self.plan, &path) {
                     ConversationEvent::denied(ToolKind::Edit, &path.display().to_string()).print();
-                    return Err(files::failed(&path, "permission denied"));
+                    return Err(files::write_error(&path, "permission denied"));
                 }
                 files::write(&path, &request.content)?.into_json(&method)
             }
@@ -68,12 +70,12 @@ impl Listener {
         }
     }
 
-    fn permission(&mut self, request: RequestPermissionRequest) -> RequestPermissionResponse {
+    fn answer_permission(&mut self, request: RequestPermissionRequest) -> RequestPermissionResponse {
         if self.cancelled {
             return RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled);
         }
-        let known = self.tools.get(&*request.tool_call.tool_call_id.0).cloned().flatten();
-        let mut call = known.unwrap_or_default();
+        let reported = self.tools.get(&*request.tool_call.tool_call_id.0).cloned().flatten();
+        let mut call = reported.unwrap_or_default();
         call.update(&request.tool_call.fields);
         let permitted = call.is_permitted(&self.plan);
         if !permitted {
@@ -82,17 +84,17 @@ impl Listener {
         permission::answer(&request.options, permitted)
     }
 
-    /// Prints what the agent reports.
-    pub fn notice(&mut self, notification: AgentNotification) {
+    /// Prints a notification as an event.
+    pub fn handle_notification(&mut self, notification: AgentNotification) {
         let AgentNotification::SessionNotification(notification) = notification else { return };
         if self.state == UpdateState::Replay {
             return;
         }
         match notification.update {
-            SessionUpdate::AgentMessageChunk(chunk) => self.text(&chunk),
+            SessionUpdate::AgentMessageChunk(chunk) => self.print_text(&chunk),
             SessionUpdate::AgentThoughtChunk(_) => ConversationEvent::Thought.print(),
-            SessionUpdate::ToolCall(call) => self.tool(call.into()),
-            SessionUpdate::ToolCallUpdate(update) => self.tool(update),
+            SessionUpdate::ToolCall(call) => self.update_tool(call.into()),
+            SessionUpdate::ToolCallUpdate(update) => self.update_tool(update),
             SessionUpdate::UsageUpdate(usage) => {
                 if let Some(cost) = usage.cost {
                     ConversationEvent::Cost { amount: cost.amount }.print();
@@ -102,17 +104,17 @@ impl Listener {
         }
     }
 
-    fn text(&mut self, chunk: &ContentChunk) {
+    fn print_text(&mut self, chunk: &ContentChunk) {
         let ContentBlock::Text(block) = &chunk.content else { return };
         if block.text.is_empty() {
             return;
         }
-        let gap = if self.state == UpdateState::AfterTool { "\n\n" } else { "" };
+        let separator = if self.state == UpdateState::AfterTool { "\n\n" } else { "" };
         self.state = UpdateState::Live;
-        ConversationEvent::Text { text: format!("{gap}{}", block.text) }.print();
+        ConversationEvent::Text { text: format!("{separator}{}", block.text) }.print();
     }
 
-    fn tool(&mut self, update: ToolCallUpdate) {
+    fn update_tool(&mut self, update: ToolCallUpdate) {
         let tool = update.tool_call_id.0.to_string();
         let is_new = !self.tools.contains_key(&tool);
         let Some(call) = self.tools.entry(tool.clone()).or_insert_with(|| Some(ToolCallRequest::default()))
@@ -120,7 +122,7 @@ impl Listener {
             return;
         };
         call.update(&update.fields);
-        let (title, kind) = (call.title.clone(), word(call.kind));
+        let (title, kind) = (call.title.clone(), protocol_word(call.kind));
         if is_new {
             self.state = UpdateState::AfterTool;
             ConversationEvent::ToolBegan { tool: tool.clone(), title, kind: kind.clone() }.print();
@@ -129,13 +131,13 @@ impl Listener {
             return;
         };
         self.tools.insert(tool.clone(), None);
-        let text = (status == ToolCallStatus::Failed).then(|| output(&update.fields));
-        ConversationEvent::ToolEnded { tool, kind, status: word(status), text }.print();
+        let text = (status == ToolCallStatus::Failed).then(|| tool_output(&update.fields));
+        ConversationEvent::ToolEnded { tool, kind, status: protocol_word(status), text }.print();
     }
 }
 
 /// The output of a tool.
-fn output(fields: &ToolCallUpdateFields) -> String {
+fn tool_output(fields: &ToolCallUpdateFields) -> String {
     let texts: Vec<&str> = fields.content.iter().flatten().filter_map(text_of).collect();
     match texts.is_empty() {
         false => texts.join("\n"),

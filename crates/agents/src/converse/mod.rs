@@ -1,8 +1,8 @@
-//! A client for the Agent Client Protocol. It starts the agent, talks to it on its standard streams and prints what
-//! happens as JSON lines.
+//! A client for the Agent Client Protocol. It starts the agent, talks to it on its standard streams and prints
+//! events as JSON lines.
 //!
-//! It runs in the agent's sandbox and under the same supervision. The permissions that it grants or denies are no security
-//! boundary: agents can also write files directly, and only the sandbox confines them.
+//! It runs in the agent's sandbox and under the same supervisor. The permissions that it grants or denies are not a
+//! security boundary: agents can also write files directly, and only the sandbox confines them.
 
 mod agent_process;
 mod cancel;
@@ -26,7 +26,7 @@ pub use session_log::{SessionLog, SessionLogSource};
 use std::io;
 use std::path::PathBuf;
 
-/// Why a conversation could not be held.
+/// Why a conversation could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ConverseError {
     #[error("the plan {} cannot be read", path.display())]

@@ -1,4 +1,4 @@
-//! Decides permission requests of an agent, by the kind of tool and the role's permissions.
+//! Decides an agent's permission requests by the kind of tool and the role's permissions.
 
 use super::event::changes_files;
 use super::files;
@@ -10,11 +10,11 @@ use agent_client_protocol::v1::schema::{
 };
 use std::path::{Path, PathBuf};
 
-/// What an agent has said about a tool call.
+/// A tool call, as far as the agent has described it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolCallRequest {
     pub title: String,
-    /// `Other` if the agent does not state the kind or the protocol does not know it.
+    /// `Other` if the agent does not state the kind, or states one that the protocol does not define.
     pub kind: ToolKind,
     /// The files that the call affects.
     pub paths: Vec<PathBuf>,
@@ -33,8 +33,8 @@ impl ToolCallRequest {
             self.kind = kind;
         }
         let locations = fields.locations.iter().flatten().map(|location| location.path.as_path());
-        let changed = fields.content.iter().flatten().filter_map(changed);
-        for path in locations.chain(changed) {
+        let diffs = fields.content.iter().flatten().filter_map(diff_path);
+        for path in locations.chain(diffs) {
             if !self.paths.iter().any(|known| known == path) {
                 self.paths.push(path.to_path_buf());
             }
@@ -57,14 +57,14 @@ impl ToolCallRequest {
     }
 }
 
-fn changed(part: &ToolCallContent) -> Option<&Path> {
+fn diff_path(part: &ToolCallContent) -> Option<&Path> {
     match part {
         ToolCallContent::Diff(diff) => Some(&diff.path),
         _ => None,
     }
 }
 
-/// Answers a request with the option of the right kind.
+/// Answers a request with an option that allows or rejects the call.
 pub fn answer(options: &[PermissionOption], permitted: bool) -> RequestPermissionResponse {
     use PermissionOptionKind::{AllowAlways, AllowOnce, RejectAlways, RejectOnce};
     let kinds = if permitted { [AllowOnce, AllowAlways] } else { [RejectOnce, RejectAlways] };
@@ -108,8 +108,8 @@ mod tests {
     fn call(kind: &str, title: &str, path: Option<&str>) -> ToolCallRequest {
         let mut call = ToolCallRequest::default();
         let locations: Vec<Value> = path.iter().map(|path| json!({"path": path})).collect();
-        let said = json!({"title": title, "kind": kind, "locations": locations});
-        call.update(&serde_json::from_value(said).unwrap());
+        let fields = json!({"title": title, "kind": kind, "locations": locations});
+        call.update(&serde_json::from_value(fields).unwrap());
         call
     }
 
@@ -133,13 +133,13 @@ mod tests {
 
     // CORE-05
     #[test]
-    fn a_change_is_permitted_by_the_files_that_it_affects() {
+    fn a_file_change_is_permitted_only_in_folders_the_role_may_write_to() {
         let (reader, writer) = (plan(false, true, false), plan(true, false, false));
         assert!(call("edit", "x", Some("/tmp/t/out/result.yaml")).is_permitted(&reader));
         assert!(!call("edit", "x", Some("/tmp/t/tree/a.rs")).is_permitted(&reader));
         assert!(call("edit", "x", Some("/tmp/t/tree/new/a.rs")).is_permitted(&writer));
-        for beyond in ["/tmp/t/tree/../other", "/etc/passwd", "/tmp/t/treelike/a"] {
-            assert!(!call("edit", "x", Some(beyond)).is_permitted(&writer), "{beyond}");
+        for outside in ["/tmp/t/tree/../other", "/etc/passwd", "/tmp/t/treelike/a"] {
+            assert!(!call("edit", "x", Some(outside)).is_permitted(&writer), "{outside}");
         }
     }
 
@@ -152,11 +152,11 @@ mod tests {
             {"optionId": "c", "kind": "reject_once", "name": "no"},
         ]);
         let options: Vec<PermissionOption> = serde_json::from_value(options).unwrap();
-        let said = |options: &[PermissionOption], permitted| {
+        let response = |options: &[PermissionOption], permitted| {
             serde_json::to_value(answer(options, permitted)).unwrap()
         };
-        assert_eq!(said(&options, true)["outcome"], json!({"outcome": "selected", "optionId": "b"}));
-        assert_eq!(said(&options, false)["outcome"], json!({"outcome": "selected", "optionId": "c"}));
-        assert_eq!(said(&[], false)["outcome"], json!({"outcome": "cancelled"}));
+        assert_eq!(response(&options, true)["outcome"], json!({"outcome": "selected", "optionId": "b"}));
+        assert_eq!(response(&options, false)["outcome"], json!({"outcome": "selected", "optionId": "c"}));
+        assert_eq!(response(&[], false)["outcome"], json!({"outcome": "cancelled"}));
     }
 }

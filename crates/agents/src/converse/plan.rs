@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// The plan of one conversation. The prompt comes on the standard input.
+/// The plan of one conversation. The prompt arrives on the standard input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConversationPlan {
     /// The agent's working directory.
@@ -26,9 +26,9 @@ pub struct ConversationPlan {
     pub reads: bool,
     /// Whether the token count that the agent reports at the end covers the whole turn.
     pub tokens: bool,
-    /// The session log to take token counts from, instead of the reported ones.
+    /// The session log from which token counts are read instead of the reported ones.
     pub session_log: Option<SessionLog>,
-    /// Settings outside of the protocol for a new session.
+    /// Settings for a new session that the protocol does not define.
     pub meta: Option<Value>,
     /// The server to which the agent submits its result.
     pub server: McpServerCommand,
@@ -44,8 +44,9 @@ pub struct McpServerCommand {
 
 impl ConversationPlan {
     pub fn read(path: &Path) -> Result<ConversationPlan, ConverseError> {
-        let text =
+        let bytes =
             std::fs::read(path).map_err(|source| ConverseError::Unreadable { path: path.into(), source })?;
-        serde_json::from_slice(&text).map_err(|source| ConverseError::Malformed { path: path.into(), source })
+        serde_json::from_slice(&bytes)
+            .map_err(|source| ConverseError::Malformed { path: path.into(), source })
     }
 }

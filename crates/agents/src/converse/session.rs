@@ -11,15 +11,15 @@ use agent_client_protocol::v1::schema::{
 };
 use serde_json::{Value, json};
 
-pub fn new(plan: &ConversationPlan) -> NewSessionRequest {
-    NewSessionRequest::new(&plan.tree).mcp_servers(servers(plan)).meta(meta(plan))
+pub fn new_request(plan: &ConversationPlan) -> NewSessionRequest {
+    NewSessionRequest::new(&plan.tree).mcp_servers(mcp_servers(plan)).meta(meta(plan))
 }
 
-pub fn load(plan: &ConversationPlan, session: String) -> LoadSessionRequest {
-    LoadSessionRequest::new(session, &plan.tree).mcp_servers(servers(plan)).meta(meta(plan))
+pub fn load_request(plan: &ConversationPlan, session: String) -> LoadSessionRequest {
+    LoadSessionRequest::new(session, &plan.tree).mcp_servers(mcp_servers(plan)).meta(meta(plan))
 }
 
-fn servers(plan: &ConversationPlan) -> Vec<McpServer> {
+fn mcp_servers(plan: &ConversationPlan) -> Vec<McpServer> {
     let server = &plan.server;
     vec![McpServer::Stdio(McpServerStdio::new(&server.name, &server.command).args(server.args.clone()))]
 }
@@ -33,13 +33,13 @@ pub struct OpenedSession {
     pub id: SessionId,
     modes: Option<SessionModeState>,
     options: Vec<SessionConfigOption>,
-    /// The agent's own list of models, from before the protocol had options.
+    /// The list of models, in the format from before the protocol had options.
     models: Value,
 }
 
-/// The model of a session.
+/// The model that a session will use.
 pub struct ModelChoice {
-    /// The model that will be used, if known.
+    /// `None` if unknown.
     pub model: Option<String>,
     /// The request that selects it, if one is needed.
     pub change: Option<UntypedMessage>,
@@ -73,28 +73,28 @@ impl OpenedSession {
     }
 
     /// Chooses a model if the agent lists it. Otherwise the agent may have received it in its arguments.
-    pub fn choose_model(&self, wanted: Option<&str>) -> ModelChoice {
-        let option = self.options.iter().find_map(models);
+    pub fn choose_model(&self, requested: Option<&str>) -> ModelChoice {
+        let option = self.options.iter().find_map(model_option);
         let current = self.models["currentModelId"]
             .as_str()
             .or_else(|| option.map(|(_, select)| &*select.current_value.0));
-        let Some(wanted) = wanted else {
+        let Some(requested) = requested else {
             return ModelChoice { model: current.map(str::to_string), change: None };
         };
-        let change = match option.filter(|(_, select)| values(select).any(|value| value == wanted)) {
-            _ if current == Some(wanted) => None,
+        let change = match option.filter(|(_, select)| values(select).any(|value| value == requested)) {
+            _ if current == Some(requested) => None,
             Some((option, _)) => {
-                SetSessionConfigOptionRequest::new(self.id.clone(), option.id.clone(), wanted)
+                SetSessionConfigOptionRequest::new(self.id.clone(), option.id.clone(), requested)
                     .to_untyped_message()
                     .ok()
             }
-            None if self.is_listed(wanted) => {
-                let params = json!({"sessionId": self.id, "modelId": wanted});
+            None if self.is_listed(requested) => {
+                let params = json!({"sessionId": self.id, "modelId": requested});
                 UntypedMessage::new("session/set_model", params).ok()
             }
             None => None,
         };
-        ModelChoice { model: Some(wanted.to_string()), change }
+        ModelChoice { model: Some(requested.to_string()), change }
     }
 
     fn is_listed(&self, model: &str) -> bool {
@@ -103,8 +103,8 @@ impl OpenedSession {
     }
 }
 
-/// The option for choosing a model.
-fn models(option: &SessionConfigOption) -> Option<(&SessionConfigOption, &SessionConfigSelect)> {
+/// The option with its choices, if it selects the model.
+fn model_option(option: &SessionConfigOption) -> Option<(&SessionConfigOption, &SessionConfigSelect)> {
     let is_model = option.category == Some(SessionConfigOptionCategory::Model) || &*option.id.0 == "model";
     match &option.kind {
         SessionConfigKind::Select(select) if is_model => Some((option, select)),
@@ -114,9 +114,9 @@ fn models(option: &SessionConfigOption) -> Option<(&SessionConfigOption, &Sessio
 
 fn values(select: &SessionConfigSelect) -> Box<dyn Iterator<Item = &str> + '_> {
     match &select.options {
-        SessionConfigSelectOptions::Ungrouped(all) => Box::new(all.iter().map(|one| &*one.value.0)),
+        SessionConfigSelectOptions::Ungrouped(all) => Box::new(all.iter().map(|choice| &*choice.value.0)),
         SessionConfigSelectOptions::Grouped(groups) => {
-            Box::new(groups.iter().flat_map(|group| &group.options).map(|one| &*one.value.0))
+            Box::new(groups.iter().flat_map(|group| &group.options).map(|choice| &*choice.value.0))
         }
         _ => Box::new(std::iter::empty()),
     }

@@ -1,4 +1,4 @@
-//! Reads token counts from the log that an agent program keeps of a session, if the protocol does not report them.
+//! Reads token counts from the session log of an agent program, for agents that do not report them over the protocol.
 //!
 //! The agent's row says where the log is and how to read it. If the log is missing or unreadable, the counts are unknown.
 
@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The longest line that is read, and the most output of a command, in bytes.
-const MOST: u64 = 64 * 1024 * 1024;
+/// The maximum length of a line, and of the output of a command.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// How deep folders are searched.
-const DEPTH: usize = 8;
+/// How many levels of subfolders are searched.
+const MAX_DEPTH: usize = 8;
 
 /// How often the command's exit is polled.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The session log of an agent program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +37,7 @@ pub enum SessionLogSource {
     /// JSON lines in files below a folder. A file that names another session is ignored.
     Files {
         below: PathBuf,
+        /// Suffix of the file names.
         ends: String,
         /// Path of the value that identifies an entry. Of several lines with the same value, the last one counts.
         by: Option<String>,
@@ -59,13 +60,13 @@ impl SessionLog {
         let counts = match &self.source {
             SessionLogSource::Files { below, ends, by } => {
                 let by = by.as_ref().map(|at| Pick { at: Some(at.clone()), ..Pick::default() });
-                let files = files(below, ends, DEPTH).into_iter();
+                let files = files(below, ends, MAX_DEPTH).into_iter();
                 files.filter_map(|file| self.count_file(&file, session, by.as_ref())).reduce(Counts::plus)
             }
             SessionLogSource::Command(words) => {
                 let mut reader = OutputReader::new(&self.rules);
-                reader.line(&output_of(words, session, timeout)?);
-                counts(&reader).filter(|_| is_of(&reader, session))
+                reader.line(&command_output(words, session, timeout)?);
+                counts(&reader).filter(|_| belongs_to(&reader, session))
             }
         };
         let Counts { input, output, cached, stored } = counts?;
@@ -73,24 +74,24 @@ impl SessionLog {
     }
 
     fn count_file(&self, file: &Path, session: &str, by: Option<&Pick>) -> Option<Counts> {
-        let mut from = BufReader::new(File::open(file).ok()?);
-        let mut whole = OutputReader::new(&self.rules);
+        let mut lines = BufReader::new(File::open(file).ok()?);
+        let mut file_reader = OutputReader::new(&self.rules);
         let mut entries = BTreeMap::new();
         let mut line = Vec::new();
-        while let Ok(1..) = from.by_ref().take(MOST).read_until(b'\n', &mut line) {
-            whole.line(&line);
-            if let Some(id) = by.and_then(|by| id(by, &line)) {
+        while let Ok(1..) = lines.by_ref().take(MAX_BYTES).read_until(b'\n', &mut line) {
+            file_reader.line(&line);
+            if let Some(id) = by.and_then(|by| entry_id(by, &line)) {
                 let mut reader = OutputReader::new(&self.rules);
                 reader.line(&line);
                 entries.extend(counts(&reader).map(|counts| (id, counts)));
             }
             line.clear();
         }
-        let counted = match by {
+        let total = match by {
             Some(_) => entries.into_values().reduce(Counts::plus),
-            None => counts(&whole),
+            None => counts(&file_reader),
         };
-        counted.filter(|_| is_of(&whole, session))
+        total.filter(|_| belongs_to(&file_reader, session))
     }
 }
 
@@ -110,11 +111,11 @@ fn counts(reader: &OutputReader) -> Option<Counts> {
     Some(Counts { input: reader.input()?, output: reader.output()?, cached, stored })
 }
 
-fn is_of(reader: &OutputReader, session: &str) -> bool {
+fn belongs_to(reader: &OutputReader, session: &str) -> bool {
     reader.session().is_none_or(|id| id == session)
 }
 
-fn id(by: &Pick, line: &[u8]) -> Option<String> {
+fn entry_id(by: &Pick, line: &[u8]) -> Option<String> {
     let line: Value = serde_json::from_slice(line).ok()?;
     by.values(&line).first().map(ToString::to_string)
 }
@@ -135,7 +136,7 @@ fn files(folder: &Path, ends: &str, depth: usize) -> Vec<PathBuf> {
 }
 
 /// The output of a command, if it succeeds within the timeout.
-fn output_of(words: &[String], session: &str, timeout: Duration) -> Option<Vec<u8>> {
+fn command_output(words: &[String], session: &str, timeout: Duration) -> Option<Vec<u8>> {
     let words: Vec<String> = words.iter().map(|word| word.replace("${session}", session)).collect();
     let (program, arguments) = words.split_first()?;
     let mut process = Command::new(program)
@@ -145,20 +146,20 @@ fn output_of(words: &[String], session: &str, timeout: Duration) -> Option<Vec<u
         .stderr(Stdio::null())
         .spawn()
         .ok()?;
-    let from = process.stdout.take()?;
+    let stdout = process.stdout.take()?;
     let reading = std::thread::spawn(move || {
         let mut all = Vec::new();
-        from.take(MOST).read_to_end(&mut all).map(|_| all)
+        stdout.take(MAX_BYTES).read_to_end(&mut all).map(|_| all)
     });
-    let until = Instant::now() + timeout;
-    while Instant::now() < until {
+    let deadline = Instant::now() + timeout;
+    while Instant::now() < deadline {
         match process.try_wait() {
             Ok(Some(status)) if status.success() => return reading.join().ok()?.ok(),
-            Ok(None) => std::thread::sleep(LOOK),
+            Ok(None) => std::thread::sleep(POLL_INTERVAL),
             Ok(Some(_)) | Err(_) => return None,
         }
     }
-    // If it cannot be killed it is gone already.
+    // Killing fails if the process has already exited.
     let _ = process.kill();
     let _ = process.wait();
     None
@@ -170,7 +171,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    const TIME: Duration = Duration::from_secs(10);
+    const TIMEOUT: Duration = Duration::from_secs(10);
 
     fn usage(input: u64, output: u64, cached: u64) -> Option<ConversationEvent> {
         Some(ConversationEvent::Usage { input, output, cached, stored: 0 })
@@ -187,13 +188,13 @@ mod tests {
 
     // CORE-11
     #[test]
-    fn a_session_is_counted_from_its_own_file_in_any_subfolder() {
+    fn a_session_is_counted_from_its_file_in_any_subfolder() {
         let home = tempfile::tempdir().expect("a folder");
         let deep = home.path().join("2026/01/01");
         fs::create_dir_all(&deep).expect("folders");
         let file = |name: &str, session: &str, last: u64| {
             let lines = format!(
-                "{{\"meta\":{{\"id\":\"{session}\"}}}}\nno JSON\n{{\"sum\":{{\"in\":1,\"out\":1}}}}\n{{\"sum\":null}}\n\
+                "{{\"meta\":{{\"id\":\"{session}\"}}}}\nnot JSON\n{{\"sum\":{{\"in\":1,\"out\":1}}}}\n{{\"sum\":null}}\n\
                  {{\"sum\":{{\"in\":{last},\"out\":7,\"old\":3}}}}"
             );
             fs::write(deep.join(name), lines).expect("a file");
@@ -204,9 +205,9 @@ mod tests {
         std::os::unix::fs::symlink(deep.join("a.jsonl"), deep.join("d.jsonl")).expect("a link");
         let rules = "session = [{at = 'meta.id'}]\ninput = [{at = 'sum.in'}]\noutput = [{at = 'sum.out'}]\ncached = [{at = 'sum.old'}]";
         let session_log = in_files(home.path(), None, rules);
-        assert_eq!(session_log.count("mine", TIME), usage(40, 7, 3));
-        assert_eq!(session_log.count("nobody's", TIME), None);
-        assert_eq!(in_files(Path::new("/nowhere"), None, rules).count("mine", TIME), None);
+        assert_eq!(session_log.count("mine", TIMEOUT), usage(40, 7, 3));
+        assert_eq!(session_log.count("nobody's", TIMEOUT), None);
+        assert_eq!(in_files(Path::new("/nowhere"), None, rules).count("mine", TIMEOUT), None);
     }
 
     // CORE-11
@@ -216,7 +217,7 @@ mod tests {
         let lines = "{\"id\":1,\"in\":10,\"out\":1}\n{\"id\":2,\"in\":20,\"out\":2}\n{\"id\":1,\"in\":11,\"out\":1}\n{\"id\":2}\n";
         fs::write(home.path().join("chat.jsonl"), lines).expect("a file");
         let rules = "input = [{at = 'in'}]\noutput = [{at = 'out'}]";
-        assert_eq!(in_files(home.path(), Some("id"), rules).count("s", TIME), usage(31, 3, 0));
+        assert_eq!(in_files(home.path(), Some("id"), rules).count("s", TIMEOUT), usage(31, 3, 0));
     }
 
     // CORE-11
@@ -228,10 +229,10 @@ mod tests {
             session_log(SessionLogSource::Command(words), rules).count("s1", Duration::from_millis(700))
         };
         assert_eq!(count("printf '{\\n\"id\": \"%s\", \"in\": 5, \"out\": 6}' $1"), usage(5, 6, 0));
-        for nothing in
+        for failing in
             ["echo '{\"id\": \"s2\", \"in\": 5, \"out\": 6}'", "echo '{\"in\": 5}'", "exit 1", "sleep 9"]
         {
-            assert_eq!(count(nothing), None, "{nothing}");
+            assert_eq!(count(failing), None, "{failing}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Launches agents that speak the Agent Client Protocol: our client starts in the agent's place and starts the agent.
+//! Launches agents that speak the Agent Client Protocol: the dispatch starts our client, and the client starts the agent.
 
 use super::row::{AgentRow, SessionLogLocation};
 use super::template::TemplateValues;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// Path of the client's plan, relative to the agent's home.
 const PLAN: &str = ".remand/plan.json";
 
-/// Makes our client launch the agent.
+/// Changes the launch so that our client starts the agent.
 pub fn wrap(
     mut launch: Launch,
     row: &AgentRow,
@@ -25,15 +25,15 @@ pub fn wrap(
         network: context.permissions.network,
         session: context.session.as_ref().map(|session| session.id.clone()),
         model: context.model.clone().or_else(|| row.model.clone()),
-        mode: Some(template_values.text(&row.acp.mode)).filter(|mode| !mode.is_empty()),
+        mode: Some(template_values.fill_text(&row.acp.mode)).filter(|mode| !mode.is_empty()),
         reads: row.acp.reads,
         tokens: row.acp.tokens,
         session_log: row.acp.session_log.as_ref().map(|session_log| SessionLog {
-            source: source(session_log, &launch, row, context),
+            source: log_source(session_log, &launch, row, context),
             rules: row.output_rules.clone(),
         }),
         // Most rows leave `meta` empty, which is not JSON.
-        meta: serde_json::from_str(&template_values.text(&row.acp.meta)).ok(),
+        meta: serde_json::from_str(&template_values.fill_text(&row.acp.meta)).ok(),
         server: McpServerCommand {
             name: SERVER.to_string(),
             command: context.remand.clone(),
@@ -52,7 +52,7 @@ pub fn wrap(
     launch
 }
 
-fn source(
+fn log_source(
     session_log: &SessionLogLocation,
     launch: &Launch,
     row: &AgentRow,

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Variables for proxies and certificates, which every program may need.
-const NETWORK: [&str; 10] = [
+const NETWORK_VARIABLES: [&str; 10] = [
     "HTTPS_PROXY",
     "HTTP_PROXY",
     "ALL_PROXY",
@@ -32,10 +32,10 @@ const NETWORK: [&str; 10] = [
 ];
 
 /// The ports of DNS and HTTPS.
-const SERVICES: [u16; 2] = [53, 443];
+const SERVICE_PORTS: [u16; 2] = [53, 443];
 
-/// The largest settings file that is searched for addresses, in bytes.
-const SETTINGS: u64 = 1024 * 1024;
+/// The maximum size of a settings file that is searched for addresses.
+const MAX_SETTINGS_BYTES: u64 = 1024 * 1024;
 
 /// Drives the program of one row.
 #[derive(Clone, Debug)]
@@ -63,9 +63,12 @@ impl Driver for CliDriver {
             row.arguments.iter().any(|part| part.contains(Placeholder::Port)).then(free_port).flatten();
         template_values.values.extend(port.map(|port| (Placeholder::Port, port.to_string())));
         let mut argv = row.command.clone();
-        argv.extend(template_values.list(&row.arguments));
+        argv.extend(template_values.fill_list(&row.arguments));
         argv.extend(row.more.iter().cloned());
-        let names = NETWORK.iter().copied().chain(row.variables.iter().chain(&row.keys).map(String::as_str));
+        let names = NETWORK_VARIABLES
+            .iter()
+            .copied()
+            .chain(row.variables.iter().chain(&row.keys).map(String::as_str));
         let mut launch = Launch {
             environment: names.filter_map(|name| Some((name.to_string(), std::env::var_os(name)?))).collect(),
             stdin: match (row.speaks, row.prompt) {
@@ -76,13 +79,15 @@ impl Driver for CliDriver {
             listens: port.into_iter().collect(),
             ..Launch::default()
         };
-        let own =
-            row.environment.iter().map(|(name, parts)| (name.clone(), template_values.text(parts).into()));
-        launch.environment.extend(own);
+        let row_variables = row
+            .environment
+            .iter()
+            .map(|(name, parts)| (name.clone(), template_values.fill_text(parts).into()));
+        launch.environment.extend(row_variables);
         launch.files = row
             .files
             .iter()
-            .map(|(path, parts)| (PathBuf::from(path), template_values.text(parts)))
+            .map(|(path, parts)| (PathBuf::from(path), template_values.fill_text(parts)))
             .collect();
         launch.copies = self
             .copies()
@@ -90,7 +95,7 @@ impl Driver for CliDriver {
             .map(|path| (context.user_home.join(&path), path))
             .filter(|(from, _)| from.is_file())
             .collect();
-        launch.reads = row.reads.iter().map(|path| in_home(path, &context.user_home)).collect();
+        launch.reads = row.reads.iter().map(|path| expand_home(path, &context.user_home)).collect();
         launch.reads.retain(|path| path.exists());
         if let Some(program) = programs::find(&row.command[0], &context.path) {
             let installed = programs::installation(&program);
@@ -114,10 +119,10 @@ impl Driver for CliDriver {
             AgentProtocol::Lines | AgentProtocol::Acp => (reader.answer().unwrap_or_default(), reader.ended),
         };
         let exited_well = ended.exit.succeeded() || ended.exit == Exit::Lingered;
-        let has_finished = exited_well && has_ended && !diagnosis::is_error(row, &answer);
-        let trespass: Vec<String> = self.trespasses(reader).iter().map(|text| one_line(text)).collect();
-        let failure = if !trespass.is_empty() {
-            Some((Failure::Violation, trespass.join("; ")))
+        let has_finished = exited_well && has_ended && !diagnosis::is_error_message(row, &answer);
+        let trespasses: Vec<String> = self.trespasses(reader).iter().map(|text| one_line(text)).collect();
+        let failure = if !trespasses.is_empty() {
+            Some((Failure::Violation, trespasses.join("; ")))
         } else if has_finished {
             None
         } else {
@@ -126,7 +131,7 @@ impl Driver for CliDriver {
         let tokens = self.tokens(context, reader);
         let mut denied: BTreeSet<String> =
             reader.denied.iter().chain(&reader.failed).map(|text| one_line(text)).collect();
-        denied.extend(trespass.iter().cloned());
+        denied.extend(trespasses.iter().cloned());
         AgentReport {
             denied: denied.into_iter().collect(),
             usage: Usage {
@@ -170,7 +175,7 @@ impl CliDriver {
     fn template_values(&self, context: &DispatchContext) -> TemplateValues {
         let model = context.model.as_ref().or(self.row.model.as_ref());
         let session = context.session.as_ref().map(|session| &session.id);
-        let holds = [
+        let conditions = [
             (LaunchCondition::Write, context.permissions.write),
             (LaunchCondition::Shell, context.permissions.shell),
             (LaunchCondition::Network, context.permissions.network),
@@ -193,12 +198,16 @@ impl CliDriver {
             (Placeholder::Dispatch, path(&context.about)),
         ];
         TemplateValues {
-            holds: holds.into_iter().filter(|(_, holds)| *holds).map(|(condition, _)| condition).collect(),
+            true_conditions: conditions
+                .into_iter()
+                .filter(|(_, holds)| *holds)
+                .map(|(condition, _)| condition)
+                .collect(),
             values: values.into(),
         }
     }
 
-    /// Attempts to change files without permission, denied by the agent's own rules or by the system.
+    /// Attempts to change files without permission that the agent's rules or the system denied.
     fn trespasses<'e>(&self, reader: &'e OutputReader) -> Vec<&'e String> {
         let writers = self.output_rules().writers;
         let denied = reader.denied.iter().filter(|text| writers.iter().any(|writer| has_word(writer, text)));
@@ -214,8 +223,8 @@ impl CliDriver {
         };
         let symptoms = Symptoms { errors: &reader.errors, stderr: &stderr, answer, exit: ended.exit };
         let diagnosed = diagnosis::diagnose(&self.row, symptoms);
-        let diagnosed = diagnosed.map(|failure| (failure.failure(), failure.detail(&self.row)));
-        diagnosed.or_else(|| {
+        let failure = diagnosed.map(|failure| (failure.failure(), failure.detail(&self.row)));
+        failure.or_else(|| {
             let detail = match reader.errors.last() {
                 Some(error) => format!("it ended with an error: {}", remand_notation::clean(error)),
                 None => "it ended without reporting that it was done".to_string(),
@@ -252,7 +261,7 @@ impl CliDriver {
     }
 }
 
-/// The line of a string that mentions a denial, or else the first line.
+/// The first line that mentions a denial, or else the first line of all.
 fn one_line(text: &str) -> String {
     let line = text.lines().find(|line| is_denial(line)).or_else(|| text.lines().next());
     remand_notation::clean(line.unwrap_or_default().trim()).chars().take(300).collect()
@@ -263,19 +272,19 @@ fn has_word(word: &str, text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|part| part == word)
 }
 
-fn in_home(path: &str, home: &Path) -> PathBuf {
+fn expand_home(path: &str, home: &Path) -> PathBuf {
     path.strip_prefix("~/").map_or_else(|| PathBuf::from(path), |below| home.join(below))
 }
 
-/// A port that is free at the moment. Without one, the placeholder stays empty and the program reports its own error.
+/// A port that is free at the moment. If there is none, the placeholder stays empty and the program reports an error.
 fn free_port() -> Option<u16> {
     let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).ok()?;
     listener.local_addr().ok().map(|address| address.port())
 }
 
-/// The ports of common services, of the row, and of every address in the agent's settings.
+/// The ports of common services, those of the row, and those of every address in the agent's settings.
 fn ports(row: &AgentRow, launch: &Launch) -> Vec<u16> {
-    let mut ports: BTreeSet<u16> = row.ports.iter().copied().chain(SERVICES).collect();
+    let mut ports: BTreeSet<u16> = row.ports.iter().copied().chain(SERVICE_PORTS).collect();
     let Ok(address) = Regex::new(r#"https?://[^/\s"'@]*?(?:@[^/\s"']*?)?(?::([0-9]+))?(?:[/\s"']|$)"#) else {
         return ports.into_iter().collect();
     };
@@ -288,7 +297,7 @@ fn ports(row: &AgentRow, launch: &Launch) -> Vec<u16> {
     launch.environment.values().for_each(|value| collect_from(&value.to_string_lossy()));
     launch.files.iter().for_each(|(_, text)| collect_from(text));
     for (from, _) in &launch.copies {
-        if from.metadata().is_ok_and(|found| found.len() <= SETTINGS) {
+        if from.metadata().is_ok_and(|found| found.len() <= MAX_SETTINGS_BYTES) {
             collect_from(&String::from_utf8_lossy(&std::fs::read(from).unwrap_or_default()));
         }
     }

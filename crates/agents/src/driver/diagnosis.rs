@@ -55,21 +55,26 @@ pub struct Symptoms<'s> {
     pub exit: Exit,
 }
 
-/// Diagnoses the failure; `None` if nothing matches. Reported errors take precedence over the standard error.
+/// Diagnoses the failure. Reported errors take precedence over the standard error. `None` if no pattern matches.
 pub fn diagnose(row: &AgentRow, symptoms: Symptoms<'_>) -> Option<DiagnosedFailure> {
     let (reported, logged) = (Symptoms { stderr: "", ..symptoms }, Symptoms { errors: &[], ..symptoms });
-    [reported, logged].into_iter().find_map(|symptoms| by_row(row, symptoms).or_else(|| common(symptoms)))
+    [reported, logged]
+        .into_iter()
+        .find_map(|symptoms| match_row(row, symptoms).or_else(|| match_common(symptoms)))
 }
 
-fn by_row(row: &AgentRow, symptoms: Symptoms<'_>) -> Option<DiagnosedFailure> {
+fn match_row(row: &AgentRow, symptoms: Symptoms<'_>) -> Option<DiagnosedFailure> {
     row.failures.iter().find_map(|pattern| {
         match_pattern(pattern, symptoms).map(|message| DiagnosedFailure { kind: pattern.kind, message })
     })
 }
 
 /// Whether the answer is really an error message.
-pub fn is_error(row: &AgentRow, answer: &str) -> bool {
-    row.failures.iter().filter_map(|failure| failure.answers.as_deref()).any(|pattern| fits(pattern, answer))
+pub fn is_error_message(row: &AgentRow, answer: &str) -> bool {
+    row.failures
+        .iter()
+        .filter_map(|failure| failure.answers.as_deref())
+        .any(|pattern| has_match(pattern, answer))
 }
 
 fn match_pattern(failure: &FailurePattern, symptoms: Symptoms<'_>) -> Option<String> {
@@ -78,17 +83,17 @@ fn match_pattern(failure: &FailurePattern, symptoms: Symptoms<'_>) -> Option<Str
     }
     let mut message = None;
     if let Some(pattern) = &failure.says {
-        message = Some(messages(symptoms).find(|line| fits(pattern, line))?.to_string());
+        message = Some(messages(symptoms).find(|line| has_match(pattern, line))?.to_string());
     }
     if let Some(pattern) = &failure.answers {
-        message = Some(Some(symptoms.answer).filter(|answer| fits(pattern, answer))?.to_string());
+        message = Some(Some(symptoms.answer).filter(|answer| has_match(pattern, answer))?.to_string());
     }
     message.or_else(|| failure.exit.map(|code| format!("exit code {code}")))
 }
 
-fn common(symptoms: Symptoms<'_>) -> Option<DiagnosedFailure> {
+fn match_common(symptoms: Symptoms<'_>) -> Option<DiagnosedFailure> {
     messages(symptoms).find_map(|line| {
-        let (kind, _) = COMMON.iter().find(|(_, pattern)| fits(pattern, line))?;
+        let (kind, _) = COMMON.iter().find(|(_, pattern)| has_match(pattern, line))?;
         Some(DiagnosedFailure { kind: *kind, message: line.to_string() })
     })
 }
@@ -99,7 +104,7 @@ fn messages<'s>(symptoms: Symptoms<'s>) -> impl Iterator<Item = &'s str> {
     errors.chain(symptoms.stderr.lines().rev().take(40)).map(str::trim).filter(|line| !line.is_empty())
 }
 
-fn fits(pattern: &str, text: &str) -> bool {
+fn has_match(pattern: &str, text: &str) -> bool {
     RegexBuilder::new(pattern).case_insensitive(true).build().is_ok_and(|regex| regex.is_match(text))
 }
 
@@ -118,7 +123,7 @@ impl DiagnosedFailure {
     /// What happened and what the user can do about it.
     pub fn detail(&self, row: &AgentRow) -> String {
         let title = &row.title;
-        let what = match self.kind {
+        let summary = match self.kind {
             ServiceFailure::Authentication => match row.sign_in.as_str() {
                 "" => format!("{title} is not signed in"),
                 how => format!("{title} is not signed in: {how}"),
@@ -144,39 +149,39 @@ impl DiagnosedFailure {
         let message: String = remand_notation::clean(&self.message).chars().take(300).collect();
         match retry_after(&self.message) {
             Some(wait) => {
-                format!("{what} ({message}); retry after {} s", wait.as_millis().div_ceil(1000).max(1))
+                format!("{summary} ({message}); retry after {} s", wait.as_millis().div_ceil(1000).max(1))
             }
-            None => format!("{what} ({message})"),
+            None => format!("{summary} ({message})"),
         }
     }
 }
 
-/// How long a service asks to wait: numbers with units, such as `1m30s`, or a single number without a unit.
-pub fn retry_after(words: &str) -> Option<Duration> {
-    let asks = r"(?i)(?:retry.{0,3}after(.?ms\b)?|retry.?delay|retry in|try again in)[^0-9]{0,12}([0-9])";
+/// How long a service asks the client to wait: numbers with units, such as `1m30s`, or a single number without a unit.
+pub fn retry_after(message: &str) -> Option<Duration> {
+    let request = r"(?i)(?:retry.{0,3}after(.?ms\b)?|retry.?delay|retry in|try again in)[^0-9]{0,12}([0-9])";
     let part = Regex::new(r"^[\s,]*(?:and\s+)?([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)").ok()?;
-    let found = Regex::new(asks).ok()?.captures_iter(words).last()?;
+    let found = Regex::new(request).ok()?.captures_iter(message).last()?;
     let in_millis = found.get(1).is_some();
-    let mut rest = words.get(found.get(2)?.start()..)?;
+    let mut rest = message.get(found.get(2)?.start()..)?;
     let mut total = None;
     while let Some(next) = part.captures(rest) {
         let count: f64 = next[1].parse().ok()?;
-        match (seconds(&next[2]), total) {
+        match (unit_seconds(&next[2]), total) {
             (Some(unit), _) => total = Some(total.unwrap_or(0.0) + count * unit),
-            (None, None) => return wait(if in_millis { count / 1000.0 } else { count }),
+            (None, None) => return duration(if in_millis { count / 1000.0 } else { count }),
             (None, Some(_)) => break,
         }
         rest = &rest[next[0].len()..];
     }
-    wait(total?)
+    duration(total?)
 }
 
-fn wait(seconds: f64) -> Option<Duration> {
+fn duration(seconds: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// The length of a unit in seconds.
-fn seconds(unit: &str) -> Option<f64> {
+fn unit_seconds(unit: &str) -> Option<f64> {
     Some(match unit.to_ascii_lowercase().as_str() {
         "ms" | "msec" | "msecs" | "millis" | "millisecond" | "milliseconds" => 0.001,
         "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
@@ -208,22 +213,22 @@ mod tests {
             ("error: unexpected argument '--json' found", ServiceFailure::Version),
             ("400 Bad Request", ServiceFailure::Refused),
         ];
-        for (words, kind) in cases {
-            let errors = [words.to_string()];
+        for (message, kind) in cases {
+            let errors = [message.to_string()];
             let symptoms = Symptoms { errors: &errors, stderr: "", answer: "", exit: Exit::Code(1) };
-            assert_eq!(common(symptoms).map(|failure| failure.kind), Some(kind), "{words}");
-            let symptoms = Symptoms { errors: &[], stderr: words, answer: "", exit: Exit::Code(1) };
-            assert_eq!(common(symptoms).map(|failure| failure.kind), Some(kind), "{words}");
+            assert_eq!(match_common(symptoms).map(|failure| failure.kind), Some(kind), "{message}");
+            let symptoms = Symptoms { errors: &[], stderr: message, answer: "", exit: Exit::Code(1) };
+            assert_eq!(match_common(symptoms).map(|failure| failure.kind), Some(kind), "{message}");
         }
         let symptoms = Symptoms { errors: &[], stderr: "thread panicked", answer: "", exit: Exit::Code(101) };
-        assert_eq!(common(symptoms), None);
+        assert_eq!(match_common(symptoms), None);
     }
 
     // CORE-10
     #[test]
     fn reported_errors_take_precedence_over_the_standard_error() {
-        let known = crate::driver::AgentRows::with(&std::collections::BTreeMap::new());
-        let row = known.and_then(|known| known.get("opencode")).expect("a row").row;
+        let rows = crate::driver::AgentRows::from_config(&std::collections::BTreeMap::new());
+        let row = rows.and_then(|rows| rows.get("opencode")).expect("a row").row;
         let log = |error: &str| {
             format!(
                 "level=ERROR message=\"stream error\" small=false error.error=\"AI_APICallError: {error}\""
@@ -242,7 +247,7 @@ mod tests {
 
     // CORE-10
     #[test]
-    fn a_request_to_wait_is_understood() {
+    fn requested_waits_are_parsed() {
         let cases = [
             ("429: retry-after: 17", 17_000),
             ("{\"retry_after\": 1.5}", 1_500),
@@ -262,18 +267,18 @@ mod tests {
             ("\"@type\":\"google.rpc.RetryInfo\",\"retryDelay\":\"34.07s\"", 34_070),
             ("retry after 3 s, or better: retry after 9 s", 9_000),
         ];
-        for (words, millis) in cases {
-            assert_eq!(retry_after(words), Some(Duration::from_millis(millis)), "{words}");
+        for (message, millis) in cases {
+            assert_eq!(retry_after(message), Some(Duration::from_millis(millis)), "{message}");
         }
-        for words in ["too many requests", "retry after some time"] {
-            assert_eq!(retry_after(words), None, "{words}");
+        for message in ["too many requests", "retry after some time"] {
+            assert_eq!(retry_after(message), None, "{message}");
         }
     }
 
     #[test]
     fn the_reported_wait_is_never_shorter_than_the_requested_one() {
-        let row = crate::driver::AgentRows::with(&std::collections::BTreeMap::new())
-            .and_then(|known| known.get("codex"));
+        let row = crate::driver::AgentRows::from_config(&std::collections::BTreeMap::new())
+            .and_then(|rows| rows.get("codex"));
         let row = row.expect("a row").row;
         let failure =
             DiagnosedFailure { kind: ServiceFailure::RateLimit, message: "retry-after-ms: 1200".to_string() };

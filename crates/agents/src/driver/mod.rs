@@ -27,7 +27,7 @@ pub use rehearsal::RehearsalDriver;
 pub use row::{AcpSettings, AgentProtocol, AgentRow, PromptBy, RowError, ServiceFailure, SessionLogLocation};
 pub use rows::{AgentRows, NamedRow};
 
-/// What a driver needs to know about a dispatch.
+/// The properties of a dispatch that a driver needs.
 #[derive(Clone, Debug)]
 pub struct DispatchContext {
     /// The agent's working directory.
@@ -52,7 +52,7 @@ pub struct DispatchContext {
     pub permissions: Permissions,
     /// Whether the sandbox confines the process.
     pub is_confined: bool,
-    /// The model that the role asks for, by the agent's name for it.
+    /// The model that the role requests, by the agent's name for it.
     pub model: Option<String>,
     /// The session to resume.
     pub session: Option<Session>,
@@ -87,8 +87,8 @@ pub struct Launch {
     pub argv: Vec<OsString>,
     pub environment: BTreeMap<String, OsString>,
     pub stdin: Vec<u8>,
-    /// Hidden files and folders that the agent must be able to read: files of the engine, or of its own program in the
-    /// user's home.
+    /// Files and folders that the sandbox hides and the agent must be able to read: files of the engine, or files of the
+    /// agent's program in the user's home.
     pub reads: Vec<PathBuf>,
     /// Files of the user that are copied into the agent's home under these relative names. The agent may change the copies.
     pub copies: Vec<(PathBuf, PathBuf)>,
@@ -98,9 +98,9 @@ pub struct Launch {
     pub programs: Vec<PathBuf>,
     /// TCP ports of the agent's service.
     pub ports: Vec<u16>,
-    /// TCP ports on which the agent listens for its own processes.
+    /// TCP ports on which the agent listens for connections from its own processes.
     pub listens: Vec<u16>,
-    /// How long the agent may be silent while no tool runs.
+    /// How long the agent may print nothing while no tool runs.
     pub silence: Option<Duration>,
 }
 
@@ -116,7 +116,7 @@ pub struct AgentReport {
     pub price: Option<String>,
     pub model: Option<String>,
     pub session: Option<String>,
-    /// Permissions that the agent was denied, in its own words.
+    /// Permissions that the agent was denied, in the agent's words.
     pub denied: Vec<String>,
     /// Why the dispatch failed, if the driver knows.
     pub failure: Option<(Failure, String)>,
@@ -152,13 +152,13 @@ pub trait Driver: Send + Sync {
     }
 }
 
-/// Reads a file that an agent may have written, up to `most` + 1 bytes, so that the caller notices a file that is too
-/// long. A missing, unreadable or special file gives `None`.
-pub fn read_agent_file(path: &Path, most: usize) -> Option<Vec<u8>> {
+/// Reads up to `max` + 1 bytes of a file that an agent may have written, so that the caller notices a file that is too
+/// long. `None` if the file is missing, unreadable or not a regular file.
+pub fn read_agent_file(path: &Path, max: usize) -> Option<Vec<u8>> {
     if !std::fs::symlink_metadata(path).ok()?.is_file() {
         return None;
     }
     let mut bytes = Vec::new();
-    std::fs::File::open(path).ok()?.take(most as u64 + 1).read_to_end(&mut bytes).ok()?;
+    std::fs::File::open(path).ok()?.take(max as u64 + 1).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The built-in list prices.
-const LISTED: &str = include_str!("../../../../agents/prices.toml");
+const LIST_PRICES: &str = include_str!("../../../../agents/prices.toml");
 
-/// A price is for this many tokens.
+/// The number of tokens that a price is for.
 const MILLION: u128 = 1_000_000;
 
 /// The price of a million tokens of each kind, in micro-units of the currency; `None` if unknown.
@@ -22,10 +22,10 @@ pub struct Price {
     pub input: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<u64>,
-    /// Read from the service's cache.
+    /// The price of tokens read from the service's cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached: Option<u64>,
-    /// Written to the service's cache.
+    /// The price of tokens written to the service's cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stored: Option<u64>,
 }
@@ -63,21 +63,21 @@ impl Price {
         Some(u64::try_from(sum.div_ceil(MILLION)).unwrap_or(u64::MAX))
     }
 
-    fn or(self, under: Price) -> Price {
+    fn or(self, fallback: Price) -> Price {
         Price {
-            input: self.input.or(under.input),
-            output: self.output.or(under.output),
-            cached: self.cached.or(under.cached),
-            stored: self.stored.or(under.stored),
+            input: self.input.or(fallback.input),
+            output: self.output.or(fallback.output),
+            cached: self.cached.or(fallback.cached),
+            stored: self.stored.or(fallback.stored),
         }
     }
 }
 
 impl Prices {
     /// The list prices, overridden by those of the configuration for each kind of token.
-    pub fn with(own: &BTreeMap<String, Price>) -> Prices {
-        let listed = listed();
-        let own = own.iter().map(|(name, price)| {
+    pub fn from_config(configured: &BTreeMap<String, Price>) -> Prices {
+        let listed = list_prices();
+        let own = configured.iter().map(|(name, price)| {
             let name = name.to_ascii_lowercase();
             let price = price.or(listed.get(&name).copied().unwrap_or_default());
             (name, price)
@@ -104,8 +104,8 @@ impl AgentReport {
     }
 }
 
-/// The names under which a model may be listed, the most exact first: as it is, without its date, and both without the
-/// provider.
+/// The names under which a model may be listed, the most exact first: the full name, the name without its date, and both
+/// without the provider.
 fn names(model: &str) -> Vec<String> {
     let model = model.trim().to_ascii_lowercase();
     let mut names = Vec::new();
@@ -143,8 +143,9 @@ fn find<'p>(prices: &'p BTreeMap<String, Price>, names: &[String]) -> Option<(&'
 }
 
 /// The built-in table. A test proves that all of it can be read.
-fn listed() -> BTreeMap<String, Price> {
-    let table: BTreeMap<String, BTreeMap<String, toml::Value>> = toml::from_str(LISTED).unwrap_or_default();
+fn list_prices() -> BTreeMap<String, Price> {
+    let table: BTreeMap<String, BTreeMap<String, toml::Value>> =
+        toml::from_str(LIST_PRICES).unwrap_or_default();
     let price = |kinds: &BTreeMap<String, toml::Value>| {
         let kind = |kind: &str| micros(&kinds.get(kind)?.to_string()).ok();
         Price { input: kind("input"), output: kind("output"), cached: kind("cached"), stored: kind("stored") }
@@ -164,19 +165,19 @@ mod tests {
         Price { input: Some(input), output: Some(output), ..Price::default() }
     }
 
-    fn own(prices: &[(&str, Price)]) -> Prices {
-        Prices::with(&prices.iter().map(|(name, price)| ((*name).to_string(), *price)).collect())
+    fn configured(prices: &[(&str, Price)]) -> Prices {
+        Prices::from_config(&prices.iter().map(|(name, price)| ((*name).to_string(), *price)).collect())
     }
 
-    fn by(prices: &Prices, model: &str) -> Option<String> {
+    fn price_name(prices: &Prices, model: &str) -> Option<String> {
         prices.cost(model, TokenCounts { input: 1, ..TokenCounts::default() }).map(|cost| cost.price)
     }
 
     #[test]
     fn every_listed_price_is_readable_and_plausible() {
-        let listed = listed();
-        let written = LISTED.lines().filter(|line| line.starts_with('[')).count();
-        assert!(written > 10 && listed.len() == written, "{listed:?}");
+        let listed = list_prices();
+        let table_count = LIST_PRICES.lines().filter(|line| line.starts_with('[')).count();
+        assert!(table_count > 10 && listed.len() == table_count, "{listed:?}");
         for (name, price) in listed {
             let (input, output) = (price.input.expect("input"), price.output.expect("output"));
             assert!(0 < input && input < output, "{name}");
@@ -198,8 +199,8 @@ mod tests {
     }
 
     #[test]
-    fn a_model_is_found_by_its_name_without_provider_and_date() {
-        let prices = own(&[]);
+    fn a_model_is_found_despite_a_provider_or_date_in_its_name() {
+        let prices = configured(&[]);
         for model in [
             "claude-sonnet-5",
             "Claude-Sonnet-5",
@@ -209,28 +210,28 @@ mod tests {
             "vertex/claude-sonnet-5@20260114",
             "claude-sonnet-5-2026-01-14",
         ] {
-            assert_eq!(by(&prices, model).as_deref(), Some("claude-sonnet-5"), "{model}");
+            assert_eq!(price_name(&prices, model).as_deref(), Some("claude-sonnet-5"), "{model}");
         }
-        assert_eq!(by(&prices, "claude-sonnet-5-5").as_deref(), Some("claude-sonnet-5-5"));
+        assert_eq!(price_name(&prices, "claude-sonnet-5-5").as_deref(), Some("claude-sonnet-5-5"));
         for model in
             ["claude-sonnet", "claude-sonnet-5:free", "claude-sonnet-5-max", "sonnet", "", "-20260114"]
         {
-            assert_eq!(by(&prices, model), None, "{model}");
+            assert_eq!(price_name(&prices, model), None, "{model}");
         }
     }
 
     #[test]
     fn configured_prices_take_precedence_and_the_longest_prefix_counts() {
-        let prices = own(&[
+        let prices = configured(&[
             ("claude-*", price(1, 1)),
             ("claude-opus-*", price(2, 2)),
             ("local/claude-opus-5", price(3, 3)),
             ("gpt-5", Price { output: Some(4), ..Price::default() }),
         ]);
-        assert_eq!(by(&prices, "anthropic/claude-sonnet-5").as_deref(), Some("claude-*"));
-        assert_eq!(by(&prices, "claude-opus-5").as_deref(), Some("claude-opus-*"));
-        assert_eq!(by(&prices, "local/claude-opus-5").as_deref(), Some("local/claude-opus-5"));
-        assert_eq!(by(&prices, "gemini-2.5-flash").as_deref(), Some("gemini-2.5-flash"));
+        assert_eq!(price_name(&prices, "anthropic/claude-sonnet-5").as_deref(), Some("claude-*"));
+        assert_eq!(price_name(&prices, "claude-opus-5").as_deref(), Some("claude-opus-*"));
+        assert_eq!(price_name(&prices, "local/claude-opus-5").as_deref(), Some("local/claude-opus-5"));
+        assert_eq!(price_name(&prices, "gemini-2.5-flash").as_deref(), Some("gemini-2.5-flash"));
         let cost = prices
             .cost("gpt-5", TokenCounts { input: 1_000_000, output: 1_000_000, ..TokenCounts::default() });
         assert_eq!(
@@ -243,7 +244,7 @@ mod tests {
     // CORE-11
     #[test]
     fn a_reported_cost_counts_and_an_unknown_cost_stays_unknown() {
-        let prices = own(&[("m", Price { cached: Some(1_000_000), ..price(1_000_000, 1_000_000) })]);
+        let prices = configured(&[("m", Price { cached: Some(1_000_000), ..price(1_000_000, 1_000_000) })]);
         let report = |money, tokens, model: Option<&str>| {
             let usage = Usage { money, ..Usage::default() };
             let mut report =

@@ -1,4 +1,4 @@
-//! Drives scripted agents, which are child processes of this same program.
+//! Drives scripted agents. Each is a child process that runs this program.
 
 use super::{AgentReport, DispatchContext, Driver, Launch, read_agent_file};
 use crate::output::{OutputReader, is_denial};
@@ -11,8 +11,8 @@ use remand_process::{Exit, JobEnd};
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// The largest `usage.json`, in bytes.
-const USAGE: usize = 4096;
+/// The maximum size of `usage.json`.
+const MAX_USAGE_BYTES: usize = 4096;
 
 /// Plays a script.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct RehearsalDriver {
     /// The program with the command `rehearse`.
     pub program: PathBuf,
     pub script: PathBuf,
-    /// Path of the script as the user wrote it.
+    /// The path of the script, as the user wrote it.
     pub shown_path: String,
 }
 
@@ -54,11 +54,11 @@ impl Driver for RehearsalDriver {
     }
 
     fn interpret(&self, context: &DispatchContext, ended: &JobEnd, _: &OutputReader) -> AgentReport {
-        // An agent may spoil the file; its usage is unknown then.
-        let stated: UsageFile = read_agent_file(&context.out.join("usage.json"), USAGE)
+        // If an agent corrupts the file, its usage is unknown.
+        let stated: UsageFile = read_agent_file(&context.out.join("usage.json"), MAX_USAGE_BYTES)
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default();
-        let denied = denied(&ended.stderr.text());
+        let denied = denials(&ended.stderr.text());
         let failure = if ended.exit == Exit::Code(NO_ENTRY) {
             Some((Failure::Denied, self.missing_entry(context, ended)))
         } else {
@@ -89,7 +89,7 @@ impl RehearsalDriver {
 }
 
 /// The lines of the standard error in which programs report that the sandbox denied something.
-fn denied(errors: &str) -> Vec<String> {
+fn denials(errors: &str) -> Vec<String> {
     errors
         .lines()
         .filter(|line| is_denial(line))
@@ -99,7 +99,7 @@ fn denied(errors: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::denied;
+    use super::denials;
 
     // CORE-15
     #[test]
@@ -114,6 +114,6 @@ mod tests {
             "ln: failed to create hard link 'a' => '/b': Invalid cross-device link",
             "mount: /c: permission denied.",
         ];
-        assert_eq!(denied(errors), expected);
+        assert_eq!(denials(errors), expected);
     }
 }

@@ -23,7 +23,7 @@ pub struct AgentRow {
     #[serde(default)]
     pub tried: Option<String>,
     /// The arguments that make it print its version.
-    #[serde(default = "version")]
+    #[serde(default = "default_version")]
     pub version: Vec<String>,
     /// How to install it.
     #[serde(default)]
@@ -34,10 +34,10 @@ pub struct AgentRow {
     /// Where a dispatch sends the prompt and the code, and whose account pays.
     #[serde(default)]
     pub spends: String,
-    /// Environment variables that are passed on to it, such as the address of its service.
+    /// Environment variables that are passed to it, such as the address of its service.
     #[serde(default)]
     pub variables: Vec<String>,
-    /// Environment variables that are passed on to it and sign it in.
+    /// Environment variables that are passed to it and sign it in.
     #[serde(default)]
     pub keys: Vec<String>,
     /// Files in the user's home that sign it in. They are copied into the agent's home.
@@ -103,7 +103,7 @@ pub enum AgentProtocol {
 pub struct AcpSettings {
     /// The mode to set for the session.
     pub mode: Vec<Template>,
-    /// Settings outside of the protocol for a new session, as JSON.
+    /// Settings for a new session that the protocol does not define, as JSON.
     pub meta: Vec<Template>,
     /// Whether the client offers to read files for it.
     pub reads: bool,
@@ -144,7 +144,7 @@ impl Default for AcpSettings {
 pub enum PromptBy {
     #[default]
     Stdin,
-    /// As `${prompt}` in the arguments. A long prompt exceeds the system's limit.
+    /// The arguments contain `${prompt}`. A long prompt exceeds the system's limit.
     Argument,
 }
 
@@ -178,7 +178,7 @@ pub enum ServiceFailure {
     Refused,
 }
 
-fn version() -> Vec<String> {
+fn default_version() -> Vec<String> {
     vec!["--version".to_string()]
 }
 
@@ -188,7 +188,7 @@ pub enum RowError {
     #[error("`[agents.{name}]` cannot be read: {why}")]
     Malformed { name: String, why: String },
     #[error("`[agents.{name}]`, {key}: {source}")]
-    Fill { name: String, key: String, source: TemplateError },
+    Template { name: String, key: String, source: TemplateError },
     #[error("`[agents.{name}]`: `{pattern}` is not a valid regular expression")]
     Pattern { name: String, pattern: String },
     #[error("there is no agent `{name}`; use one of {known}")]
@@ -228,10 +228,10 @@ impl AgentRow {
     fn check(&self, name: &str) -> Result<(), RowError> {
         let invalid = |key: &str| {
             let key = key.to_string();
-            move |source| RowError::Fill { name: name.to_string(), key, source }
+            move |source| RowError::Template { name: name.to_string(), key, source }
         };
         if self.command.iter().all(|word| word.is_empty()) {
-            let why = "`command` names no program".to_string();
+            let why = "`command` does not name a program".to_string();
             return Err(RowError::Malformed { name: name.to_string(), why });
         }
         for part in &self.arguments {

@@ -3,7 +3,7 @@
 use super::row::{AgentRow, RowError};
 use std::collections::BTreeMap;
 
-/// The rows of `agents/`.
+/// The built-in rows, from `agents/`.
 const ROWS: &[(&str, &str)] = &[
     ("claude", include_str!("../../../../agents/claude.toml")),
     ("codex", include_str!("../../../../agents/codex.toml")),
@@ -38,17 +38,17 @@ pub struct NamedRow {
 
 impl AgentRows {
     /// The built-in rows, with `[agents]` of the configuration merged into them key by key.
-    pub fn with(own: &BTreeMap<String, toml::Table>) -> Result<AgentRows, RowError> {
-        let mut known = AgentRows::default();
+    pub fn from_config(configured: &BTreeMap<String, toml::Table>) -> Result<AgentRows, RowError> {
+        let mut rows = AgentRows::default();
         for (name, text) in ROWS {
             let table = toml::from_str(text).map_err(|error: toml::de::Error| RowError::Malformed {
                 name: (*name).to_string(),
                 why: error.message().to_string(),
             })?;
-            known.rows.insert((*name).to_string(), table);
+            rows.rows.insert((*name).to_string(), table);
         }
-        let built_in = known.rows.clone();
-        for (name, table) in own {
+        let built_in = rows.rows.clone();
+        for (name, table) in configured {
             let mut table = table.clone();
             let base = match table.remove(LIKE) {
                 Some(toml::Value::String(base)) => Some(base),
@@ -59,13 +59,13 @@ impl AgentRows {
                 None => None,
             };
             let mut row = match &base {
-                Some(base) => built_in.get(base).cloned().ok_or_else(|| known.unknown(base))?,
+                Some(base) => built_in.get(base).cloned().ok_or_else(|| rows.unknown(base))?,
                 None => built_in.get(name).cloned().unwrap_or_default(),
             };
             merge(&mut row, table);
-            known.rows.insert(name.clone(), row);
+            rows.rows.insert(name.clone(), row);
         }
-        Ok(known)
+        Ok(rows)
     }
 
     /// The row with this name.
@@ -80,18 +80,18 @@ impl AgentRows {
     }
 
     fn unknown(&self, name: &str) -> RowError {
-        let known: Vec<&str> = self.rows.keys().map(String::as_str).collect();
-        RowError::Unknown { name: name.to_string(), known: known.join(", ") }
+        let names: Vec<&str> = self.rows.keys().map(String::as_str).collect();
+        RowError::Unknown { name: name.to_string(), known: names.join(", ") }
     }
 }
 
-/// Merges one table over another: nested tables are merged, all other values are replaced.
-fn merge(under: &mut toml::Table, over: toml::Table) {
-    for (key, value) in over {
-        match (under.get_mut(&key), value) {
-            (Some(toml::Value::Table(under)), toml::Value::Table(over)) => merge(under, over),
+/// Overrides values of a table: nested tables are merged, all other values are replaced.
+fn merge(base: &mut toml::Table, overrides: toml::Table) {
+    for (key, value) in overrides {
+        match (base.get_mut(&key), value) {
+            (Some(toml::Value::Table(base)), toml::Value::Table(overrides)) => merge(base, overrides),
             (_, value) => {
-                under.insert(key, value);
+                base.insert(key, value);
             }
         }
     }
@@ -103,14 +103,14 @@ mod tests {
     use super::*;
     use crate::driver::AgentProtocol;
 
-    fn own(text: &str) -> BTreeMap<String, toml::Table> {
+    fn configured(text: &str) -> BTreeMap<String, toml::Table> {
         toml::from_str(text).expect("tables")
     }
 
     #[test]
     fn every_built_in_row_is_valid() {
-        let known = AgentRows::with(&BTreeMap::new()).expect("rows");
-        let rows = known.all().expect("every row");
+        let agents = AgentRows::from_config(&BTreeMap::new()).expect("rows");
+        let rows = agents.all().expect("every row");
         assert_eq!(rows.len(), ROWS.len());
         for NamedRow { name, row } in rows {
             assert!(!row.install.is_empty() && !row.sign_in.is_empty() && !row.spends.is_empty(), "{name}");
@@ -121,8 +121,8 @@ mod tests {
     fn rows_name_the_versions_that_tests_use() {
         let pinned = include_str!("../../../../tools/agents.d/package.json");
         let pinned: serde_json::Value = serde_json::from_str(pinned).expect("JSON");
-        let known = AgentRows::with(&BTreeMap::new()).expect("rows");
-        for NamedRow { name, row } in known.all().expect("every row") {
+        let agents = AgentRows::from_config(&BTreeMap::new()).expect("rows");
+        for NamedRow { name, row } in agents.all().expect("every row") {
             let Some(tried) = row.tried else { continue };
             let package = row.install.rsplit(' ').next().expect("a package");
             assert_eq!(pinned["dependencies"][package], tried.as_str(), "{name}");
@@ -132,8 +132,8 @@ mod tests {
     // CORE-15
     #[test]
     fn a_row_has_a_silence_limit_only_if_the_agent_reports_when_a_tool_starts() {
-        let known = AgentRows::with(&BTreeMap::new()).expect("rows");
-        for NamedRow { name, row } in known.all().expect("every row") {
+        let agents = AgentRows::from_config(&BTreeMap::new()).expect("rows");
+        for NamedRow { name, row } in agents.all().expect("every row") {
             let reports_tools = row.speaks == AgentProtocol::Acp || !row.output_rules.tool_began.is_empty();
             assert_eq!(row.silence.is_some(), reports_tools, "{name}");
         }
@@ -154,20 +154,20 @@ mod tests {
             arguments = ['--go']
             speaks = 'text'
         ";
-        let known = AgentRows::with(&own(text)).expect("rows");
-        let claude = known.get("claude").expect("claude").row;
+        let agents = AgentRows::from_config(&configured(text)).expect("rows");
+        let claude = agents.get("claude").expect("claude").row;
         assert_eq!(claude.model.as_deref(), Some("small"));
         assert!(claude.environment.contains_key("EXTRA") && claude.environment.len() > 1);
-        let second = known.get("second").expect("second").row;
+        let second = agents.get("second").expect("second").row;
         assert_eq!((second.command, second.title), (vec!["/opt/claude".to_string()], claude.title));
-        assert_eq!(known.get("own").expect("own").row.title, "Own");
+        assert_eq!(agents.get("own").expect("own").row.title, "Own");
     }
 
     #[test]
     fn an_invalid_row_is_reported_with_its_name_and_key() {
         let error = |text: &str, name: &str| {
-            let known = AgentRows::with(&own(text)).and_then(|known| known.get(name));
-            known.expect_err("refused").to_string()
+            let row = AgentRows::from_config(&configured(text)).and_then(|rows| rows.get(name));
+            row.expect_err("refused").to_string()
         };
         assert!(error("[claude]\nmodle = 'x'", "claude").contains("modle"));
         assert!(error("[x]\nlike = 'cluade'", "x").contains("claude"));

@@ -11,7 +11,7 @@ pub enum Template {
     When(ConditionalTemplate),
 }
 
-/// Texts that depend on a condition.
+/// Strings that depend on a condition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConditionalTemplate {
@@ -83,7 +83,7 @@ impl Placeholder {
         ("port", Placeholder::Port),
     ];
 
-    fn of(text: &str) -> Option<Placeholder> {
+    fn parse(text: &str) -> Option<Placeholder> {
         Placeholder::ALL.iter().find(|(name, _)| *name == text).map(|(_, name)| *name)
     }
 }
@@ -91,13 +91,13 @@ impl Placeholder {
 /// Why a template is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
-    #[error("unknown placeholder `${{{name}}}`; use one of {}", known())]
+    #[error("unknown placeholder `${{{name}}}`; use one of {}", placeholder_names())]
     Unknown { name: String },
     #[error("`${{` is not closed in `{text}`")]
     Open { text: String },
 }
 
-fn known() -> String {
+fn placeholder_names() -> String {
     let names: Vec<&str> = Placeholder::ALL.iter().map(|(name, _)| *name).collect();
     names.join(", ")
 }
@@ -105,41 +105,43 @@ fn known() -> String {
 /// The conditions that hold for a dispatch, and its values for placeholders.
 #[derive(Clone, Debug, Default)]
 pub struct TemplateValues {
-    pub holds: Vec<LaunchCondition>,
+    pub true_conditions: Vec<LaunchCondition>,
     pub values: BTreeMap<Placeholder, String>,
 }
 
 impl TemplateValues {
     /// The filled strings, one by one.
-    pub fn list(&self, parts: &[Template]) -> Vec<String> {
-        parts.iter().flat_map(|part| self.texts(part)).collect()
+    pub fn fill_list(&self, parts: &[Template]) -> Vec<String> {
+        parts.iter().flat_map(|part| self.fill_part(part)).collect()
     }
 
     /// The filled strings, concatenated.
-    pub fn text(&self, parts: &[Template]) -> String {
-        self.list(parts).concat()
+    pub fn fill_text(&self, parts: &[Template]) -> String {
+        self.fill_list(parts).concat()
     }
 
-    fn texts(&self, part: &Template) -> Vec<String> {
+    fn fill_part(&self, part: &Template) -> Vec<String> {
         match part {
-            Template::Text(text) => vec![self.fill(text)],
-            Template::When(when) if self.holds.contains(&when.condition) => self.list(&when.then),
-            Template::When(when) => self.list(&when.otherwise),
+            Template::Text(text) => vec![self.fill_string(text)],
+            Template::When(when) if self.true_conditions.contains(&when.condition) => {
+                self.fill_list(&when.then)
+            }
+            Template::When(when) => self.fill_list(&when.otherwise),
         }
     }
 
-    fn fill(&self, text: &str) -> String {
+    fn fill_string(&self, text: &str) -> String {
         let mut filled = String::new();
         let mut rest = text;
-        while let Some((before, placeholder, after)) = next(rest) {
+        while let Some((before, placeholder, after)) = split_at_placeholder(rest) {
             filled.push_str(before);
-            let (name, json) = match placeholder.strip_suffix("|json") {
+            let (name, is_json) = match placeholder.strip_suffix("|json") {
                 Some(name) => (name, true),
                 None => (placeholder, false),
             };
             let value =
-                Placeholder::of(name).and_then(|name| self.values.get(&name)).map_or("", String::as_str);
-            if json {
+                Placeholder::parse(name).and_then(|name| self.values.get(&name)).map_or("", String::as_str);
+            if is_json {
                 let quoted = serde_json::Value::from(value).to_string();
                 filled.push_str(&quoted[1..quoted.len() - 1]);
             } else {
@@ -159,12 +161,12 @@ impl Template {
             Template::Text(text) => {
                 let mut rest = text.as_str();
                 std::iter::from_fn(|| {
-                    let (_, placeholder, after) = next(rest)?;
+                    let (_, placeholder, after) = split_at_placeholder(rest)?;
                     rest = after;
                     Some(placeholder)
                 })
                 .any(|placeholder| {
-                    Placeholder::of(placeholder.strip_suffix("|json").unwrap_or(placeholder)) == Some(name)
+                    Placeholder::parse(placeholder.strip_suffix("|json").unwrap_or(placeholder)) == Some(name)
                 })
             }
             Template::When(when) => when.then.iter().chain(&when.otherwise).any(|part| part.contains(name)),
@@ -174,24 +176,24 @@ impl Template {
     /// Checks that every placeholder is known.
     pub fn check(&self) -> Result<(), TemplateError> {
         match self {
-            Template::Text(text) => check(text),
+            Template::Text(text) => check_text(text),
             Template::When(when) => when.then.iter().chain(&when.otherwise).try_for_each(Template::check),
         }
     }
 }
 
-fn check(text: &str) -> Result<(), TemplateError> {
+fn check_text(text: &str) -> Result<(), TemplateError> {
     let mut rest = text;
-    while let Some((_, placeholder, after)) = next(rest) {
+    while let Some((_, placeholder, after)) = split_at_placeholder(rest) {
         let name = placeholder.strip_suffix("|json").unwrap_or(placeholder);
-        Placeholder::of(name).ok_or_else(|| TemplateError::Unknown { name: placeholder.to_string() })?;
+        Placeholder::parse(name).ok_or_else(|| TemplateError::Unknown { name: placeholder.to_string() })?;
         rest = after;
     }
     if rest.contains("${") { Err(TemplateError::Open { text: text.to_string() }) } else { Ok(()) }
 }
 
 /// Splits a string at its next placeholder: the text before it, its name, and the text after it.
-fn next(text: &str) -> Option<(&str, &str, &str)> {
+fn split_at_placeholder(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once("${")?;
     let (name, after) = rest.split_once('}')?;
     Some((before, name, after))
@@ -204,7 +206,7 @@ mod tests {
     fn template_values() -> TemplateValues {
         let values = [(Placeholder::Model, "m-1"), (Placeholder::Home, "/a \"b\"")];
         TemplateValues {
-            holds: vec![LaunchCondition::Write],
+            true_conditions: vec![LaunchCondition::Write],
             values: values.map(|(name, value)| (name, value.to_string())).into(),
         }
     }
@@ -223,8 +225,8 @@ mod tests {
             r#"parts = ["-m", "${model}", {if = "write", then = ["-w"], else = ["-r"]}, {if = "shell", then = ["-s"]}, '{"home":"${home|json}","x":{"y":1}}']"#,
         );
         let expected = ["-m", "m-1", "-w", r#"{"home":"/a \"b\"","x":{"y":1}}"#];
-        assert_eq!(template_values().list(&all), expected);
-        assert_eq!(template_values().text(&all[..2]), "-mm-1");
+        assert_eq!(template_values().fill_list(&all), expected);
+        assert_eq!(template_values().fill_text(&all[..2]), "-mm-1");
     }
 
     #[test]

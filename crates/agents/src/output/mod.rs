@@ -8,8 +8,8 @@ pub use pick::Pick;
 pub use reader::OutputReader;
 pub use rules::OutputRules;
 
-/// Messages of programs that were denied something by the system. The kernel reports a hard link out of the sandbox as a
-/// link between devices.
+/// Error messages that show that the system denied something. Linux reports a hard link out of the sandbox as a link
+/// between devices.
 const DENIALS: [&str; 5] = [
     "permission denied",
     "operation not permitted",
@@ -18,7 +18,7 @@ const DENIALS: [&str; 5] = [
     "eacces",
 ];
 
-/// Whether an agent's output says that the system denied something.
+/// Whether an agent's output shows that the system denied something.
 pub fn is_denial(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     DENIALS.iter().any(|words| text.contains(words))

@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pick {
-    /// Conditions on a line: for each path a value, a list of possible values, or `true` for anything non-empty.
+    /// Conditions on a line. For each path: a value, a list of possible values, or `true` for any non-empty value.
     #[serde(rename = "in")]
     pub lines: BTreeMap<String, Value>,
-    /// Path of the value, separated by dots; `*` matches every member. If absent, the whole line.
+    /// Path of the value, separated by dots; `*` matches every member. If absent, the value is the whole line.
     pub at: Option<String>,
-    /// Text that the value must contain.
+    /// A string that the value must contain.
     pub saying: Option<String>,
-    /// Whether all such values count and not only the last: numbers are added, strings are concatenated.
+    /// Whether all values count: numbers are added, strings are concatenated. Otherwise only the last value counts.
     pub all: bool,
 }
 
@@ -23,8 +23,8 @@ impl Pick {
     /// The selected values of a line.
     pub fn values<'v>(&self, line: &'v Value) -> Vec<&'v Value> {
         let mut values = match &self.at {
-            _ if !self.fits(line) => Vec::new(),
-            Some(path) => at(line, path),
+            _ if !self.matches(line) => Vec::new(),
+            Some(path) => values_at(line, path),
             None => vec![line],
         };
         if let Some(words) = &self.saying {
@@ -33,19 +33,19 @@ impl Pick {
         values
     }
 
-    fn fits(&self, line: &Value) -> bool {
-        self.lines.iter().all(|(path, wanted)| {
-            let found = at(line, path);
-            match wanted {
-                Value::Bool(true) => found.iter().any(|value| is_something(value)),
+    fn matches(&self, line: &Value) -> bool {
+        self.lines.iter().all(|(path, expected)| {
+            let found = values_at(line, path);
+            match expected {
+                Value::Bool(true) => found.iter().any(|value| is_non_empty(value)),
                 Value::Array(any) => found.iter().any(|value| any.contains(value)),
-                wanted => found.contains(&wanted),
+                expected => found.contains(&expected),
             }
         })
     }
 }
 
-fn is_something(value: &Value) -> bool {
+fn is_non_empty(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
         Value::String(text) => !text.is_empty(),
@@ -55,12 +55,12 @@ fn is_something(value: &Value) -> bool {
     }
 }
 
-fn at<'v>(value: &'v Value, path: &str) -> Vec<&'v Value> {
+fn values_at<'v>(value: &'v Value, path: &str) -> Vec<&'v Value> {
     path.split('.')
-        .fold(vec![value], |found, part| found.into_iter().flat_map(|value| step(value, part)).collect())
+        .fold(vec![value], |found, part| found.into_iter().flat_map(|value| members(value, part)).collect())
 }
 
-fn step<'v>(value: &'v Value, part: &str) -> Vec<&'v Value> {
+fn members<'v>(value: &'v Value, part: &str) -> Vec<&'v Value> {
     match value {
         Value::Array(members) if part == "*" => members.iter().collect(),
         Value::Object(members) if part == "*" => members.values().collect(),

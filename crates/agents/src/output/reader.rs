@@ -1,5 +1,5 @@
 //! Reads an agent's output line by line and keeps the values that its row selects. Output may be long, and its middle is
-//! stored nowhere else.
+//! not stored.
 
 use super::is_denial;
 use super::pick::Pick;
@@ -7,12 +7,12 @@ use super::rules::OutputRules;
 use remand_process::AfterLine;
 use serde_json::Value;
 
-/// How many strings of each kind are kept, and how many characters of each.
-const TEXTS: usize = 50;
-const TEXT: usize = 4096;
+/// The maximum number of strings of each kind that are kept, and the maximum length of each.
+const MAX_TEXTS: usize = 50;
+const MAX_TEXT_CHARS: usize = 4096;
 
-/// The longest answer that is kept, in bytes.
-const ANSWER: usize = 4 * 1024 * 1024;
+/// The maximum length of the answer.
+const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
 
 /// What an agent has reported so far.
 #[derive(Clone, Debug, Default)]
@@ -30,10 +30,11 @@ pub struct OutputReader {
     cost: Slots,
     pub ended: bool,
     pub errors: Vec<String>,
-    /// Denied by the agent's own rules.
+    /// Permissions that the agent's rules denied.
     pub denied: Vec<String>,
-    /// Denied by the system.
+    /// Output of tools that reports a denial by the system.
     pub failed: Vec<String>,
+    /// The same for tools that change files.
     pub failed_writes: Vec<String>,
     /// Lines of the standard error since the agent last made progress.
     pub logged: Vec<String>,
@@ -49,18 +50,21 @@ impl OutputReader {
     /// Reads one line of the standard output and returns what to expect next.
     pub fn line(&mut self, line: &[u8]) -> AfterLine {
         if let Ok(value @ Value::Object(_)) = serde_json::from_slice(line) {
-            self.value(&value);
+            self.read_value(&value);
         }
-        self.next()
+        self.after_line()
     }
 
     /// Reads one line of the standard error and returns what to expect next.
     pub fn stderr_line(&mut self, line: &[u8]) -> AfterLine {
-        remember(&mut self.logged, String::from_utf8_lossy(line).trim().chars().take(TEXT).collect());
-        self.next()
+        remember(
+            &mut self.logged,
+            String::from_utf8_lossy(line).trim().chars().take(MAX_TEXT_CHARS).collect(),
+        );
+        self.after_line()
     }
 
-    fn next(&self) -> AfterLine {
+    fn after_line(&self) -> AfterLine {
         match self.tools {
             _ if self.ended => AfterLine::End,
             0 => AfterLine::Output,
@@ -68,7 +72,7 @@ impl OutputReader {
         }
     }
 
-    fn value(&mut self, line: &Value) {
+    fn read_value(&mut self, line: &Value) {
         let rules = &self.rules;
         for (slots, picks) in [
             (&mut self.session, &rules.session),
@@ -82,12 +86,12 @@ impl OutputReader {
             (&mut self.stored, &rules.stored),
             (&mut self.cost, &rules.cost),
         ] {
-            slots.take(picks, line);
+            slots.collect(picks, line);
         }
         let count = |picks: &[Pick]| picks.iter().map(|pick| pick.values(line).len()).sum::<usize>();
-        let fits = |picks: &[Pick]| count(picks) > 0;
+        let has_match = |picks: &[Pick]| count(picks) > 0;
         let makes_progress =
-            [&rules.answer, &rules.tool_began, &rules.tool_ended].into_iter().any(|picks| fits(picks));
+            [&rules.answer, &rules.tool_began, &rules.tool_ended].into_iter().any(|picks| has_match(picks));
         if makes_progress {
             // The agent has recovered from earlier errors.
             self.errors.clear();
@@ -102,7 +106,7 @@ impl OutputReader {
             keep(texts, picks, line, is_denial);
         }
         // Some agents continue after they reported an end, for example after compacting their context.
-        self.ended = fits(&rules.end) || self.ended && !makes_progress;
+        self.ended = has_match(&rules.end) || self.ended && !makes_progress;
         self.tools = (self.tools + count(&rules.tool_began)).saturating_sub(count(&rules.tool_ended));
     }
 
@@ -137,7 +141,7 @@ impl OutputReader {
         self.stored.count()
     }
 
-    /// In micro-units of the currency.
+    /// The cost in micro-units of the currency.
     pub fn cost(&self) -> Option<u64> {
         let micros = (self.cost.number()? * 1e6).round();
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -145,21 +149,21 @@ impl OutputReader {
     }
 }
 
-fn keep(texts: &mut Vec<String>, picks: &[Pick], line: &Value, counts: impl Fn(&str) -> bool) {
+fn keep(texts: &mut Vec<String>, picks: &[Pick], line: &Value, is_relevant: impl Fn(&str) -> bool) {
     for value in picks.iter().flat_map(|pick| pick.values(line)) {
-        let text: String = as_text(value).chars().take(TEXT).collect();
-        if counts(&text) {
+        let text: String = as_text(value).chars().take(MAX_TEXT_CHARS).collect();
+        if is_relevant(&text) {
             remember(texts, text);
         }
     }
 }
 
-/// Keeps each text once, and drops the oldest if there are too many.
+/// Adds a string unless it is already there, and drops the oldest if there are too many.
 fn remember(texts: &mut Vec<String>, text: String) {
     if text.is_empty() || texts.contains(&text) {
         return;
     }
-    if texts.len() == TEXTS {
+    if texts.len() == MAX_TEXTS {
         texts.remove(0);
     }
     texts.push(text);
@@ -177,11 +181,11 @@ struct Slot {
 }
 
 impl Slots {
-    fn take(&mut self, picks: &[Pick], line: &Value) {
+    fn collect(&mut self, picks: &[Pick], line: &Value) {
         self.0.resize_with(picks.len(), Slot::default);
         for (slot, pick) in self.0.iter_mut().zip(picks) {
             for value in pick.values(line).into_iter().filter(|value| !value.is_null()) {
-                slot.take(pick.all, value);
+                slot.collect(pick.all, value);
             }
         }
     }
@@ -205,14 +209,14 @@ impl Slots {
 }
 
 impl Slot {
-    fn take(&mut self, all: bool, value: &Value) {
+    fn collect(&mut self, all: bool, value: &Value) {
         self.found = true;
         if !all {
             self.text.clear();
             self.number = None;
         }
         let text = as_text(value);
-        if self.text.len() + text.len() <= ANSWER {
+        if self.text.len() + text.len() <= MAX_ANSWER_BYTES {
             self.text.push_str(&text);
         }
         if let Some(number) = value.as_f64() {

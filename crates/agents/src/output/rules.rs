@@ -1,9 +1,9 @@
-//! Describes where an agent program's output holds which value.
+//! Describes where the values are in an agent program's output.
 
 use super::pick::Pick;
 use serde::{Deserialize, Serialize};
 
-/// Where the output of an agent program, or its session log, holds which value.
+/// Where the values are in the output of an agent program, or in its session log.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OutputRules {
@@ -13,13 +13,13 @@ pub struct OutputRules {
     /// Reports that the agent finished. Without it, exit code 0 does not count as success.
     pub end: Vec<Pick>,
     pub errors: Vec<Pick>,
-    /// Permissions that the agent's own rules denied.
+    /// Permissions that the agent's rules denied.
     pub denied: Vec<Pick>,
     /// Names of the tools among `denied` that change files.
     pub writers: Vec<String>,
     /// Output of tools that may have failed.
     pub failed: Vec<Pick>,
-    /// The same for tools that change files. A denied change fails the dispatch.
+    /// The same, for tools that change files. If the system denied a change, the dispatch fails.
     pub failed_writes: Vec<Pick>,
     pub input: Vec<Pick>,
     pub output: Vec<Pick>,
@@ -35,7 +35,7 @@ pub struct OutputRules {
     pub input_has_cached: bool,
     /// Whether token counts in a resumed session include those of earlier dispatches.
     pub cumulative: bool,
-    /// In units of the currency.
+    /// The cost in units of the currency.
     pub cost: Vec<Pick>,
     /// Whether the cost of a resumed session includes that of earlier dispatches.
     pub cumulative_cost: bool,

@@ -1,6 +1,6 @@
 //! The actions of a scripted agent.
 
-use super::content::{FileContent, decoded, encoded};
+use super::content::{FileContent, decode_base64, encode_base64};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::time::Duration;
@@ -41,7 +41,7 @@ pub enum ScriptAction {
     Exit(#[serde(deserialize_with = "exit_code")] u8),
     /// Kills the process with a signal.
     Crash(CrashSignal),
-    /// Starts a process in its own session, which outlives the agent.
+    /// Starts a process in a separate session. It outlives the agent.
     Spawn(String),
     /// Opens a TCP connection to `host:port`.
     Connect(String),
@@ -54,7 +54,7 @@ pub enum ScriptAction {
 }
 
 impl ScriptAction {
-    /// Whether no action can follow.
+    /// Whether no other action can follow this one.
     pub fn is_last(&self) -> bool {
         match self {
             ScriptAction::Hang(_)
@@ -146,7 +146,7 @@ pub struct Outage {
     /// The `Retry-After` header, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u32>,
-    /// How many requests get the error; all of them if absent.
+    /// How many requests get the error; all if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
 }
@@ -183,7 +183,7 @@ impl<'de> Deserialize<'de> for Pause {
     }
 }
 
-/// The value `true`, where `false` would be meaningless.
+/// The value `true`; `false` would be meaningless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnlyTrue;
 
@@ -207,11 +207,11 @@ impl<'de> Deserialize<'de> for OnlyTrue {
 pub struct CrashSignal(pub i32);
 
 impl CrashSignal {
-    /// The signal of `abort`.
+    /// The signal that `abort` sends.
     pub const ABORT: CrashSignal = CrashSignal(6);
 
-    /// A portable signal number. Any other number becomes an abort.
-    pub fn of(signal: i32) -> CrashSignal {
+    /// The signal with this number, or an abort if the number is not portable.
+    pub fn from_number(signal: i32) -> CrashSignal {
         if (1..=31).contains(&signal) { CrashSignal(signal) } else { CrashSignal::ABORT }
     }
 }
@@ -245,12 +245,12 @@ pub struct Base64(pub Vec<u8>);
 
 impl Serialize for Base64 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&encoded(&self.0))
+        serializer.serialize_str(&encode_base64(&self.0))
     }
 }
 
 impl<'de> Deserialize<'de> for Base64 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Base64, D::Error> {
-        decoded(&String::deserialize(deserializer)?).map(Base64).map_err(D::Error::custom)
+        decode_base64(&String::deserialize(deserializer)?).map(Base64).map_err(D::Error::custom)
     }
 }

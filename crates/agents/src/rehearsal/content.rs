@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 
-/// File content as a script holds it.
+/// The content of a file in a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScriptedContent {
     Text(String),
@@ -12,8 +12,8 @@ pub enum ScriptedContent {
 }
 
 impl ScriptedContent {
-    /// Uses text if YAML preserves it, and bytes otherwise.
-    pub fn of(bytes: &[u8]) -> ScriptedContent {
+    /// Text if YAML preserves it, otherwise bytes.
+    pub fn from_bytes(bytes: &[u8]) -> ScriptedContent {
         match std::str::from_utf8(bytes) {
             Ok(text) if text.chars().all(is_plain) => ScriptedContent::Text(text.to_owned()),
             Ok(_) | Err(_) => ScriptedContent::Bytes(bytes.to_owned()),
@@ -29,7 +29,7 @@ impl ScriptedContent {
 
     /// Converts text to bytes, for text that YAML does not preserve.
     #[must_use]
-    pub fn encoded(self) -> ScriptedContent {
+    pub fn into_bytes(self) -> ScriptedContent {
         match self {
             ScriptedContent::Text(text) => ScriptedContent::Bytes(text.into_bytes()),
             ScriptedContent::Bytes(bytes) => ScriptedContent::Bytes(bytes),
@@ -37,7 +37,7 @@ impl ScriptedContent {
     }
 }
 
-/// Whether YAML preserves a character: no other control characters, line separators or byte order marks.
+/// Whether YAML preserves a character. YAML changes byte order marks, line separators and most control characters.
 fn is_plain(c: char) -> bool {
     matches!(c, '\n' | '\t')
         || !(c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'))
@@ -67,7 +67,7 @@ impl TryFrom<Fields> for FileContent {
     fn try_from(fields: Fields) -> Result<FileContent, String> {
         let content = match (fields.text, fields.base64) {
             (Some(text), None) => ScriptedContent::Text(text),
-            (None, Some(base64)) => ScriptedContent::Bytes(decoded(&base64)?),
+            (None, Some(base64)) => ScriptedContent::Bytes(decode_base64(&base64)?),
             (Some(_), Some(_)) => return Err("give `text` or `base64`, not both".to_owned()),
             (None, None) => return Err("give the content of the file as `text` or `base64`".to_owned()),
         };
@@ -79,17 +79,17 @@ impl From<FileContent> for Fields {
     fn from(file: FileContent) -> Fields {
         let (text, base64) = match file.content {
             ScriptedContent::Text(text) => (Some(text), None),
-            ScriptedContent::Bytes(bytes) => (None, Some(encoded(&bytes))),
+            ScriptedContent::Bytes(bytes) => (None, Some(encode_base64(&bytes))),
         };
         Fields { path: file.path, text, base64 }
     }
 }
 
-pub(super) fn encoded(bytes: &[u8]) -> String {
+pub(super) fn encode_base64(bytes: &[u8]) -> String {
     BASE64_STANDARD.encode(bytes)
 }
 
-pub(super) fn decoded(text: &str) -> Result<Vec<u8>, String> {
+pub(super) fn decode_base64(text: &str) -> Result<Vec<u8>, String> {
     let compact: String = text.split_ascii_whitespace().collect();
     BASE64_STANDARD.decode(compact).map_err(|error| format!("not base64: {error}"))
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The environment variable that holds the path of the dispatch file.
 pub const DISPATCH: &str = "REMAND_DISPATCH";
 
-/// Which dispatch this is, and its paths.
+/// The identity of a dispatch, and its paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DispatchInfo {
     pub run: String,
@@ -52,8 +52,8 @@ impl DispatchInfo {
 
     /// Reads a dispatch file.
     pub fn read(path: &Path) -> Result<DispatchInfo, InfoError> {
-        let text =
+        let bytes =
             std::fs::read(path).map_err(|source| InfoError::Unreadable { path: path.into(), source })?;
-        serde_json::from_slice(&text).map_err(|source| InfoError::Malformed { path: path.into(), source })
+        serde_json::from_slice(&bytes).map_err(|source| InfoError::Malformed { path: path.into(), source })
     }
 }

@@ -1,4 +1,4 @@
-//! Errors in scripts, with location and remedy.
+//! Errors in scripts, with their location and a hint.
 
 use std::io;
 use std::path::PathBuf;
@@ -41,12 +41,12 @@ fn message(error: &serde_saphyr::Error) -> String {
     }
 }
 
-fn unknown(what: &str, name: &str, expected: &[&str]) -> String {
+fn unknown(kind: &str, name: &str, expected: &[&str]) -> String {
     let hint = match nearest(name, expected) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None => format!("use one of {}", expected.join(", ")),
     };
-    format!("there is no {what} `{name}`; {hint}")
+    format!("there is no {kind} `{name}`; {hint}")
 }
 
 fn nearest<'a>(name: &str, expected: &[&'a str]) -> Option<&'a str> {

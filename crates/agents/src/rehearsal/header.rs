@@ -3,11 +3,11 @@
 use super::dispatch::DispatchInfo;
 use serde_json::{Map, Value, json};
 
-/// The longest summary that the contract allows, in characters.
-const SUMMARY: usize = 200;
+/// The maximum length of a summary in the contract, in characters.
+const MAX_SUMMARY_CHARS: usize = 200;
 
 /// Adds missing header fields. Existing fields, and results that are not mappings, stay unchanged.
-pub fn completed(result: &Value, info: &DispatchInfo) -> Value {
+pub fn fill_in_header(result: &Value, info: &DispatchInfo) -> Value {
     let Value::Object(given) = result else { return result.clone() };
     let mut document = given.clone();
     let mut add = |key: &str, value: Value| {
@@ -35,7 +35,7 @@ pub fn completed(result: &Value, info: &DispatchInfo) -> Value {
 
 fn summary(payload: &Value, info: &DispatchInfo) -> String {
     match payload.get("summary").and_then(Value::as_str).and_then(|summary| summary.lines().next()) {
-        Some(summary) => summary.chars().take(SUMMARY).collect(),
+        Some(summary) => summary.chars().take(MAX_SUMMARY_CHARS).collect(),
         None => format!("scripted result of {}", info.role),
     }
 }
@@ -62,19 +62,19 @@ mod tests {
             "completion": {"status": "ERROR", "summary": "two", "findings_count": 2, "output_paths": []},
             "payload": {"findings": [1, 2], "summary": "two\nlines"},
         });
-        assert_eq!(completed(&given, &info()), expected);
+        assert_eq!(fill_in_header(&given, &info()), expected);
     }
 
     #[test]
     fn results_that_are_not_mappings_stay_unchanged() {
-        assert_eq!(completed(&json!([1]), &info()), json!([1]));
-        let odd = completed(&json!({"completion": "DONE"}), &info());
+        assert_eq!(fill_in_header(&json!([1]), &info()), json!([1]));
+        let odd = fill_in_header(&json!({"completion": "DONE"}), &info());
         assert_eq!(odd["completion"], json!("DONE"));
     }
 
     #[test]
     fn a_summary_has_at_most_200_characters() {
-        let long = completed(&json!({"payload": {"summary": "é".repeat(300)}}), &info());
+        let long = fill_in_header(&json!({"payload": {"summary": "é".repeat(300)}}), &info());
         assert_eq!(long["completion"]["summary"], json!("é".repeat(200)));
     }
 }

@@ -1,6 +1,6 @@
 //! Scripted agents: a file describes what each dispatch does, and a real process does it.
 //!
-//! Used for demonstrations, tests and bug reports: any run can be recorded as a rehearsal. The format is described in
+//! Rehearsals serve demonstrations, tests and bug reports: any run can be recorded as one. The format is described in
 //! `docs/reference/rehearsals.md`.
 
 mod action;
@@ -20,7 +20,7 @@ pub use action::{
 pub use content::{FileContent, ScriptedContent};
 pub use dispatch::{DISPATCH, DispatchInfo, InfoError};
 pub use fault::ScriptError;
-pub use header::completed;
+pub use header::fill_in_header;
 pub use perform::{FAILED, NO_ENTRY, OUTAGE, PlayEnding, missing_entry, perform};
 pub use play::play;
 pub use recording::{RecordedChange, RecordedDispatch, Recording, RecordingError};

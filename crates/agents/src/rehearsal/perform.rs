@@ -3,7 +3,7 @@
 use super::action::{ModeChange, Outage, Replacement, ScriptAction, ScriptedLink};
 use super::content::FileContent;
 use super::dispatch::DispatchInfo;
-use super::header::completed;
+use super::header::fill_in_header;
 use super::script::{OnFailure, Script, ScriptEntry};
 use super::usage::ScriptedTokens;
 use remand_contract::to_yaml;
@@ -27,8 +27,8 @@ pub const FAILED: i32 = 65;
 /// The exit code if the model's service failed.
 pub const OUTAGE: i32 = 1;
 
-/// Timeout for a connection.
-const CONNECT: Duration = Duration::from_secs(5);
+/// The timeout of a connection attempt.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How the process must end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub enum PlayEnding {
 /// Performs the dispatch's actions and returns how the caller must end the process.
 pub fn perform(script: &Script, info: &DispatchInfo, out: &mut dyn Write, err: &mut dyn Write) -> PlayEnding {
     let Some(entry) = script.entry(info) else {
-        // Without a standard error nobody reads the message.
+        // If the standard error is closed, nobody reads the message.
         let _ = writeln!(
             err,
             "{}\n\nerror: the rehearsal has no entry for this dispatch; add the entry above",
@@ -54,7 +54,7 @@ pub fn perform(script: &Script, info: &DispatchInfo, out: &mut dyn Write, err: &
     player.play().unwrap_or(PlayEnding::Exit(FAILED))
 }
 
-/// The entry that a script lacks for a dispatch, with this payload as its result, or an empty one.
+/// The entry that a script lacks for a dispatch. Its result has this payload, or an empty one.
 pub fn missing_entry(info: &DispatchInfo, payload: Option<&Value>) -> String {
     let mut keys = vec![("role", &info.role), ("phase", &info.phase)];
     keys.extend(info.task.as_ref().map(|task| ("task", task)));
@@ -88,36 +88,36 @@ struct Player<'a> {
 
 impl Player<'_> {
     fn play(&mut self) -> Result<PlayEnding, Stopped> {
-        let written = self.write_usage();
-        self.check("usage", written)?;
+        let outcome = self.write_usage();
+        self.check("usage", outcome)?;
         for action in &self.entry.actions {
             match action {
                 ScriptAction::Hang(_) => return Ok(PlayEnding::Hang),
-                ScriptAction::Crash(blow) => return Ok(PlayEnding::Crash(blow.0)),
+                ScriptAction::Crash(signal) => return Ok(PlayEnding::Crash(signal.0)),
                 ScriptAction::Exit(code) => return Ok(PlayEnding::Exit(i32::from(*code))),
                 ScriptAction::Silent(_) => return Ok(PlayEnding::Exit(0)),
                 ScriptAction::Service(outage) => {
-                    let printed = line(self.err, &describe(outage));
-                    self.check("service", printed)?;
-                    // A temporary outage would be over by the client's next request.
+                    let outcome = print_line(self.err, &describe_outage(outage));
+                    self.check("service", outcome)?;
+                    // A temporary outage is over by the client's next request.
                     if outage.times.is_none() {
                         return Ok(PlayEnding::Exit(OUTAGE));
                     }
                 }
                 other => {
-                    let done = self.act(other);
-                    self.check(&name(other), done)?;
+                    let outcome = self.perform_action(other);
+                    self.check(&describe_action(other), outcome)?;
                 }
             }
         }
         Ok(PlayEnding::Exit(0))
     }
 
-    /// Prints an error, and stops unless the entry continues after failures.
-    fn check(&mut self, what: &str, done: io::Result<()>) -> Result<(), Stopped> {
-        let Err(error) = done else { return Ok(()) };
-        // Without a standard error nobody reads the message.
-        let _ = writeln!(self.err, "rehearsal: {what}: {error}");
+    /// Prints the error of a failed action, and stops unless the entry continues after failures.
+    fn check(&mut self, action: &str, outcome: io::Result<()>) -> Result<(), Stopped> {
+        let Err(error) = outcome else { return Ok(()) };
+        // If the standard error is closed, nobody reads the message.
+        let _ = writeln!(self.err, "rehearsal: {action}: {error}");
         match self.entry.on_failure {
             OnFailure::Stop => Err(Stopped),
             OnFailure::GoOn => Ok(()),
@@ -139,7 +139,7 @@ impl Player<'_> {
         }
     }
 
-    fn act(&mut self, action: &ScriptAction) -> io::Result<()> {
+    fn perform_action(&mut self, action: &ScriptAction) -> io::Result<()> {
         match action {
             ScriptAction::Write(file) => write(&self.in_tree(&file.path), file),
             ScriptAction::Append(file) => append(&self.in_tree(&file.path), file),
@@ -149,15 +149,16 @@ impl Player<'_> {
             ScriptAction::Symlink(link) => symlink(&self.in_tree(&link.path), link),
             ScriptAction::Chmod(change) => chmod(&self.in_tree(&change.path), change),
             ScriptAction::Run(command) => self.run(command),
-            ScriptAction::Print(text) => line(self.out, text),
-            ScriptAction::Error(text) => line(self.err, text),
+            ScriptAction::Print(text) => print_line(self.out, text),
+            ScriptAction::Error(text) => print_line(self.err, text),
             ScriptAction::Result(value) => {
-                let value = if self.entry.raw_result { value.clone() } else { completed(value, self.info) };
+                let value =
+                    if self.entry.raw_result { value.clone() } else { fill_in_header(value, self.info) };
                 self.write_result(format!("{}\n", ordered::page(&value)).as_bytes())
             }
             ScriptAction::ResultText(text) => self.write_result(text.as_bytes()),
             ScriptAction::ResultBase64(bytes) => self.write_result(&bytes.0),
-            ScriptAction::Answer(text) => line(self.out, text.strip_suffix('\n').unwrap_or(text)),
+            ScriptAction::Answer(text) => print_line(self.out, text.strip_suffix('\n').unwrap_or(text)),
             ScriptAction::Sleep(pause) => {
                 std::thread::sleep(pause.0);
                 Ok(())
@@ -184,19 +185,19 @@ impl Player<'_> {
     fn run(&mut self, command: &str) -> io::Result<()> {
         self.out.flush()?;
         let status = Command::new("sh").arg("-c").arg(command).current_dir(&self.info.tree).status()?;
-        let how = match (status.code(), status.signal()) {
+        let result = match (status.code(), status.signal()) {
             (Some(code), _) => format!("exit {code}"),
             (None, Some(signal)) => format!("signal {signal}"),
             (None, None) => "no exit".to_owned(),
         };
-        writeln!(self.err, "rehearsal: run `{command}`: {how}")
+        writeln!(self.err, "rehearsal: run `{command}`: {result}")
     }
 
     fn spawn(&self, command: &str) -> io::Result<()> {
         let start = |program: &mut Command| {
             program.arg("-c").arg(command).current_dir(&self.info.tree).stdin(Stdio::null()).spawn()
         };
-        // Without `setsid`, a separate process group must do.
+        // If `setsid` is missing, a separate process group is used instead.
         let started = match start(Command::new("setsid").arg("sh")) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 start(Command::new("sh").process_group(0))
@@ -207,25 +208,25 @@ impl Player<'_> {
     }
 }
 
-fn name(action: &ScriptAction) -> String {
+fn describe_action(action: &ScriptAction) -> String {
     let value = serde_json::to_value(action).unwrap_or_default();
     let Some((key, value)) = value.as_object().and_then(|object| object.iter().next()) else {
         return String::new();
     };
     match value.get("path").unwrap_or(value).as_str().and_then(|text| text.lines().next()) {
-        Some(what) => format!("{key} {what}"),
+        Some(argument) => format!("{key} {argument}"),
         None => key.clone(),
     }
 }
 
-fn describe(outage: &Outage) -> String {
+fn describe_outage(outage: &Outage) -> String {
     match outage.retry_after {
         Some(seconds) => format!("service: {}, retry after {seconds} s", outage.status),
         None => format!("service: {}", outage.status),
     }
 }
 
-fn line(stream: &mut dyn Write, text: &str) -> io::Result<()> {
+fn print_line(stream: &mut dyn Write, text: &str) -> io::Result<()> {
     writeln!(stream, "{text}")?;
     stream.flush()
 }
@@ -273,14 +274,14 @@ fn chmod(path: &Path, change: &ModeChange) -> io::Result<()> {
 }
 
 fn connect(address: &str) -> io::Result<()> {
-    let mut last = io::Error::other("the name has no address");
+    let mut last_error = io::Error::other("the name has no address");
     for address in address.to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, CONNECT) {
+        match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
             Ok(_) => return Ok(()),
-            Err(error) => last = error,
+            Err(error) => last_error = error,
         }
     }
-    Err(last)
+    Err(last_error)
 }
 
 fn read(path: &Path) -> io::Result<()> {

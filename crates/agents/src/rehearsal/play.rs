@@ -16,9 +16,9 @@ pub fn play(script: &Script, info: &DispatchInfo) -> i32 {
 }
 
 fn crash(signal: i32) -> ! {
-    // A core file would look like a change to the tree. If the limit cannot be set, the crash is still right.
-    let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
-    let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
+    // A core file would look like a change to the tree. If the limit cannot be set, the process still crashes.
+    let no_core_file = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+    let _ = rustix::process::setrlimit(rustix::process::Resource::Core, no_core_file);
     if let Some(signal) = rustix::process::Signal::from_named_raw(signal) {
         // If the signal cannot be sent, the abort below ends the process.
         let _ = rustix::process::kill_process(rustix::process::getpid(), signal);

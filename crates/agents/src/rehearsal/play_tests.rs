@@ -10,12 +10,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-const SCRIPT: &str = "REMAND_TEST_SCRIPT";
+const SCRIPT_VARIABLE: &str = "REMAND_TEST_SCRIPT";
 
 /// Acts as the agent if the variable is set, and does nothing otherwise.
 #[test]
-fn inside() {
-    let Some(script) = std::env::var_os(SCRIPT) else { return };
+fn plays_the_script_if_the_variable_is_set() {
+    let Some(script) = std::env::var_os(SCRIPT_VARIABLE) else { return };
     let script = Script::load(Path::new(&script)).expect("a script");
     std::process::exit(play(&script, &DispatchInfo::load().expect("a dispatch")));
 }
@@ -62,11 +62,16 @@ impl Stage {
         let info = self.folder.path().join("dispatch.json");
         fs::write(&info, serde_json::to_vec(&self.info()).unwrap()).unwrap();
         let exe = std::env::current_exe().unwrap();
-        let arguments = ["--exact", "rehearsal::play_tests::inside", "--nocapture", "--quiet"];
+        let arguments = [
+            "--exact",
+            "rehearsal::play_tests::plays_the_script_if_the_variable_is_set",
+            "--nocapture",
+            "--quiet",
+        ];
         let marker = format!("play-{}", self.folder.path().display());
         let mut job = ProcessJob::new([exe.as_os_str()], self.folder.path(), marker).inherit(&["PATH"]);
         job.argv.extend(arguments.map(Into::into));
-        job.environment.insert(SCRIPT.into(), script.into());
+        job.environment.insert(SCRIPT_VARIABLE.into(), script.into());
         job.environment.insert(DISPATCH.into(), info.into());
         job.limits.grace = Duration::from_millis(200);
         job.limits.time = Duration::from_secs(60);
@@ -106,7 +111,7 @@ fn files_are_written_changed_and_removed() {
 }
 
 #[test]
-fn paths_may_lead_out_of_the_tree_so_that_scripts_can_break_rules() {
+fn paths_may_lead_out_of_the_tree_so_scripts_can_break_rules() {
     let stage = Stage::new();
     let absolute = stage.folder.path().join("absolute");
     let entry = format!(
@@ -161,7 +166,7 @@ fn commands_run_in_the_tree_and_their_exit_status_is_printed() {
 }
 
 #[test]
-fn print_error_and_answer_go_to_their_streams() {
+fn printed_lines_errors_and_answers_go_to_their_streams() {
     let stage = Stage::new();
     let done = stage.play("  do:\n  - print: to out\n  - error: to err\n  - answer: |\n      done\n\n      ```json\n      {}\n      ```\n");
     assert!(done.stdout.text().ends_with("to out\ndone\n\n```json\n{}\n```\n"), "{}", done.stdout.text());
@@ -196,11 +201,11 @@ fn a_malformed_result_stays_malformed() {
 fn usage_and_model_are_written_without_unknown_values() {
     let stage = Stage::new();
     stage.play("  usage: {tokens: 1200, money: 0.012}\n  model: m-1\n  do: []\n");
-    let noted = fs::read_to_string(stage.folder.path().join("usage.json")).unwrap();
-    assert_eq!(noted, "{\"model\":\"m-1\",\"money\":12000,\"tokens\":1200}");
+    let usage = fs::read_to_string(stage.folder.path().join("usage.json")).unwrap();
+    assert_eq!(usage, "{\"model\":\"m-1\",\"money\":12000,\"tokens\":1200}");
     stage.play("  usage: {tokens: {input: 9, output: 2, cached: 1}}\n  do: []\n");
-    let noted = fs::read_to_string(stage.folder.path().join("usage.json")).unwrap();
-    assert_eq!(noted, "{\"kinds\":{\"cached\":1,\"input\":9,\"output\":2},\"tokens\":12}");
+    let usage = fs::read_to_string(stage.folder.path().join("usage.json")).unwrap();
+    assert_eq!(usage, "{\"kinds\":{\"cached\":1,\"input\":9,\"output\":2},\"tokens\":12}");
     stage.play("  usage: {tokens: 7}\n  do: [crash: true]\n");
     assert_eq!(fs::read_to_string(stage.folder.path().join("usage.json")).unwrap(), "{\"tokens\":7}");
 }
@@ -256,7 +261,7 @@ fn a_connection_succeeds_or_prints_the_reason() {
 }
 
 #[test]
-fn a_sleep_takes_its_time() {
+fn a_sleep_lasts_at_least_as_long_as_given() {
     let stage = Stage::new();
     assert!(stage.play("  do:\n  - sleep: 300ms\n").duration >= Duration::from_millis(300));
 }
@@ -283,7 +288,7 @@ fn the_entry_to_add_is_valid_for_every_contract() {
         let payload = expected.example_payload().expect("an example");
         let text = format!("rehearsal: 1\ndispatches:\n{}\n", missing_entry(&stage.info(), Some(&payload)));
         let script = Script::parse(&text, "printed").unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let entry = script.entry(&stage.info()).expect("it fits");
+        let entry = script.entry(&stage.info()).expect("it matches");
         assert_eq!(entry.actions, [ScriptAction::Result(json!({ "payload": payload }))], "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! Records dispatches as a rehearsal, so that any run can be played again.
+//! Records dispatches as a rehearsal, so that any run can be replayed.
 
 use super::action::{Base64, CrashSignal, FileMode, ModeChange, OnlyTrue, ScriptAction, ScriptedLink};
 use super::content::{FileContent, ScriptedContent};
@@ -11,7 +11,7 @@ use remand_process::Exit;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What one dispatch did, as the engine saw it.
+/// The actions of one dispatch, as the engine observed them.
 #[derive(Clone, Debug)]
 pub struct RecordedDispatch {
     pub info: DispatchInfo,
@@ -55,7 +55,7 @@ pub enum RecordedChange {
 }
 
 impl RecordedChange {
-    fn deleted(&self) -> Option<&Path> {
+    fn deleted_path(&self) -> Option<&Path> {
         match self {
             RecordedChange::Delete { path } => Some(path),
             RecordedChange::Mkdir { .. }
@@ -92,7 +92,7 @@ impl Recording {
 
     /// Adds an entry that matches only this dispatch.
     pub fn add(&mut self, recorded: &RecordedDispatch) -> Result<(), RecordingError> {
-        self.script.dispatches.push(entry(recorded)?);
+        self.script.dispatches.push(entry_for(recorded)?);
         Ok(())
     }
 
@@ -100,38 +100,37 @@ impl Recording {
         &self.script
     }
 
-    /// Writes the rehearsal and checks that it reads back unchanged.
-    ///
-    /// Text that YAML does not preserve is written as base64.
+    /// Writes the rehearsal. Text that YAML does not preserve is written as base64.
     pub fn to_yaml(&self) -> Result<String, RecordingError> {
-        match written(&self.script) {
+        match write_checked(&self.script) {
             Err(RecordingError::Changed | RecordingError::Unreadable { .. }) => {
-                written(&encoded(&self.script))
+                write_checked(&with_base64(&self.script))
             }
-            written => written,
+            outcome => outcome,
         }
     }
 }
 
-fn written(script: &Script) -> Result<String, RecordingError> {
+/// Writes the script and checks that it reads back unchanged.
+fn write_checked(script: &Script) -> Result<String, RecordingError> {
     let text = serde_saphyr::to_string(script)
         .map_err(|error| RecordingError::Unwritable { why: error.to_string() })?;
-    let back = Script::parse(&text, "recording").map_err(|source| RecordingError::Unreadable { source })?;
-    match back == *script {
+    let parsed = Script::parse(&text, "recording").map_err(|source| RecordingError::Unreadable { source })?;
+    match parsed == *script {
         true => Ok(text),
         false => Err(RecordingError::Changed),
     }
 }
 
-fn entry(recorded: &RecordedDispatch) -> Result<ScriptEntry, RecordingError> {
+fn entry_for(recorded: &RecordedDispatch) -> Result<ScriptEntry, RecordingError> {
     let info = &recorded.info;
     let mut changes = recorded.changes.clone();
-    // Deletions come first to make room, and folders come before their content.
+    // Sorting puts deletions first, so that a path is free, and folders before their content.
     changes.sort();
-    let deleted: BTreeSet<&Path> = changes.iter().filter_map(RecordedChange::deleted).collect();
-    let is_gone = |path: &Path| path.ancestors().skip(1).any(|above| deleted.contains(above));
+    let deleted: BTreeSet<&Path> = changes.iter().filter_map(RecordedChange::deleted_path).collect();
+    let is_in_deleted_folder = |path: &Path| path.ancestors().skip(1).any(|above| deleted.contains(above));
     let mut actions = Vec::new();
-    for change in changes.iter().filter(|change| !change.deleted().is_some_and(is_gone)) {
+    for change in changes.iter().filter(|change| !change.deleted_path().is_some_and(is_in_deleted_folder)) {
         actions.extend(change_actions(change, &info.tree)?);
     }
     if let Some(answer) = &recorded.answer {
@@ -146,7 +145,7 @@ fn entry(recorded: &RecordedDispatch) -> Result<ScriptEntry, RecordingError> {
     actions.extend(match recorded.exit {
         Exit::Code(0) | Exit::Lingered => None,
         Exit::Code(code) => Some(ScriptAction::Exit(u8::try_from(code).unwrap_or(u8::MAX))),
-        Exit::Signal(signal) => Some(ScriptAction::Crash(CrashSignal::of(signal))),
+        Exit::Signal(signal) => Some(ScriptAction::Crash(CrashSignal::from_number(signal))),
         Exit::TimedOut | Exit::Silent | Exit::Cancelled => Some(ScriptAction::Hang(OnlyTrue)),
     });
     Ok(ScriptEntry {
@@ -165,7 +164,7 @@ fn entry(recorded: &RecordedDispatch) -> Result<ScriptEntry, RecordingError> {
 }
 
 fn change_actions(change: &RecordedChange, tree: &Path) -> Result<Vec<ScriptAction>, RecordingError> {
-    let text = |path: &Path| {
+    let relative = |path: &Path| {
         let path = path.strip_prefix(tree).unwrap_or(path);
         path.to_str().map(str::to_owned).ok_or_else(|| RecordingError::Path { path: path.into() })
     };
@@ -173,48 +172,48 @@ fn change_actions(change: &RecordedChange, tree: &Path) -> Result<Vec<ScriptActi
         ScriptAction::Chmod(ModeChange { path: path.to_owned(), mode: FileMode(mode & 0o7777) })
     };
     Ok(match change {
-        RecordedChange::Delete { path } => vec![ScriptAction::Delete(text(path)?)],
-        RecordedChange::Mkdir { path } => vec![ScriptAction::Mkdir(text(path)?)],
+        RecordedChange::Delete { path } => vec![ScriptAction::Delete(relative(path)?)],
+        RecordedChange::Mkdir { path } => vec![ScriptAction::Mkdir(relative(path)?)],
         RecordedChange::Write { path, bytes, mode } => {
-            let path = text(path)?;
+            let path = relative(path)?;
             let mode = mode.map(|mode| chmod(&path, mode));
-            let file = ScriptAction::Write(FileContent { path, content: ScriptedContent::of(bytes) });
+            let file = ScriptAction::Write(FileContent { path, content: ScriptedContent::from_bytes(bytes) });
             [Some(file), mode].into_iter().flatten().collect()
         }
         RecordedChange::Symlink { path, target } => {
             let target = target.to_str().ok_or_else(|| RecordingError::Path { path: target.clone() })?;
-            vec![ScriptAction::Symlink(ScriptedLink { path: text(path)?, target: target.to_owned() })]
+            vec![ScriptAction::Symlink(ScriptedLink { path: relative(path)?, target: target.to_owned() })]
         }
-        RecordedChange::Chmod { path, mode } => vec![chmod(&text(path)?, *mode)],
+        RecordedChange::Chmod { path, mode } => vec![chmod(&relative(path)?, *mode)],
     })
 }
 
 /// Records the result as a value if that reproduces its bytes.
 fn result_action(bytes: &[u8]) -> ScriptAction {
     if let Ok(value) = serde_json::from_slice::<serde_json::Value>(bytes)
-        && page(&value) == bytes
+        && played_result(&value) == bytes
     {
         return ScriptAction::Result(value);
     }
-    match ScriptedContent::of(bytes) {
+    match ScriptedContent::from_bytes(bytes) {
         ScriptedContent::Text(text) => ScriptAction::ResultText(text),
         ScriptedContent::Bytes(bytes) => ScriptAction::ResultBase64(Base64(bytes)),
     }
 }
 
-/// The bytes of a result when it is played.
-fn page(value: &serde_json::Value) -> Vec<u8> {
+/// The bytes that playing a result writes.
+fn played_result(value: &serde_json::Value) -> Vec<u8> {
     format!("{}\n", ordered::page(value)).into_bytes()
 }
 
 /// Converts all file content and results to base64.
-fn encoded(script: &Script) -> Script {
+fn with_base64(script: &Script) -> Script {
     let mut script = script.clone();
     for action in script.dispatches.iter_mut().flat_map(|entry| &mut entry.actions) {
         match action {
-            ScriptAction::Write(file) => file.content = file.content.clone().encoded(),
+            ScriptAction::Write(file) => file.content = file.content.clone().into_bytes(),
             ScriptAction::Result(value) => {
-                *action = ScriptAction::ResultBase64(Base64(page(value)));
+                *action = ScriptAction::ResultBase64(Base64(played_result(value)));
             }
             ScriptAction::ResultText(text) => {
                 *action = ScriptAction::ResultBase64(Base64(text.clone().into_bytes()))

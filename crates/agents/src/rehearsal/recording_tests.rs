@@ -1,4 +1,4 @@
-//! A recording played again does the same, byte for byte.
+//! A replayed recording does the same as the original, byte for byte.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 use super::*;
@@ -124,7 +124,7 @@ dispatches:
 
 // BY-06, EP-28
 #[test]
-fn a_recording_played_again_gives_the_same_tree_result_answer_and_exit() {
+fn a_replayed_recording_gives_the_same_tree_result_answer_and_exit() {
     let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let info = stage(first.path());
     let before = tree(&info.tree);

@@ -114,11 +114,11 @@ impl ScriptEntry {
 
 fn actions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ScriptAction>, D::Error> {
     let actions = Vec::<ScriptAction>::deserialize(deserializer)?;
-    let last = actions.iter().position(ScriptAction::is_last);
-    match last {
+    match actions.iter().position(ScriptAction::is_last) {
         Some(last) if last + 1 < actions.len() => {
-            let text = format!("no action can follow action {} of this list; make it the last one", last + 1);
-            Err(D::Error::custom(text))
+            let message =
+                format!("no action can follow action {} of this list; make it the last one", last + 1);
+            Err(D::Error::custom(message))
         }
         Some(_) | None => Ok(actions),
     }

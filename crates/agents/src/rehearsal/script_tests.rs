@@ -20,7 +20,7 @@ fn info(role: &str, phase: &str, round: u32) -> DispatchInfo {
     }
 }
 
-fn rejected(text: &str) -> String {
+fn rejection(text: &str) -> String {
     Script::parse(text, "r.yaml").expect_err("rejected").to_string()
 }
 
@@ -62,21 +62,21 @@ fn numbers_and_booleans_are_read_as_names() {
         "r.yaml",
     )
     .unwrap();
-    let mut wanted = info("maker", "build", 1);
-    (wanted.task, wanted.item) = (Some("1".to_owned()), Some("no".to_owned()));
-    assert_eq!(printed(&script, &wanted).as_deref(), Some("7"));
+    let mut matching = info("maker", "build", 1);
+    (matching.task, matching.item) = (Some("1".to_owned()), Some("no".to_owned()));
+    assert_eq!(printed(&script, &matching).as_deref(), Some("7"));
 }
 
 #[test]
 fn an_unknown_key_is_rejected_with_its_location_and_the_nearest_name() {
     let text = "rehearsal: 1\ndispatches:\n  - role: maker\n    raund: 2\n";
-    assert_eq!(rejected(text), "r.yaml:4:5: there is no key `raund`; did you mean `round`?");
+    assert_eq!(rejection(text), "r.yaml:4:5: there is no key `raund`; did you mean `round`?");
     let text = "rehearsal: 1\ndispatches:\n  - role: maker\n    do:\n      - wriet: {path: a, text: b}\n";
-    assert_eq!(rejected(text), "r.yaml:5:9: there is no action `wriet`; did you mean `write`?");
+    assert_eq!(rejection(text), "r.yaml:5:9: there is no action `wriet`; did you mean `write`?");
     let text =
         "rehearsal: 1\ndispatches:\n  - role: maker\n    do:\n      - patch: {path: a, fnd: b, replace: c}\n";
-    assert_eq!(rejected(text), "r.yaml:5:26: there is no key `fnd`; did you mean `find`?");
-    let far = rejected("rehearsal: 1\ndispatches: []\nxyzzy: 1\n");
+    assert_eq!(rejection(text), "r.yaml:5:26: there is no key `fnd`; did you mean `find`?");
+    let far = rejection("rehearsal: 1\ndispatches: []\nxyzzy: 1\n");
     assert_eq!(far, "r.yaml:3:1: there is no key `xyzzy`; use one of rehearsal, about, dispatches");
 }
 
@@ -102,7 +102,7 @@ fn missing_and_malformed_values_are_rejected_with_their_location() {
         ("rehearsal: 1\nrehearsal: 1\n".to_owned(), "rehearsal"),
         ("rehearsal: [\n".to_owned(), ""),
     ] {
-        let error = rejected(&text);
+        let error = rejection(&text);
         assert!(error.contains(expected), "{error}");
         assert!(error.starts_with("r.yaml:") && error.as_bytes()[7].is_ascii_digit(), "{error}");
         assert!(!error.contains('\n'), "{error}");
@@ -111,7 +111,7 @@ fn missing_and_malformed_values_are_rejected_with_their_location() {
 
 #[test]
 fn another_version_and_a_missing_file_are_rejected() {
-    assert!(rejected("rehearsal: 2\ndispatches: []\n").contains("version 2"));
+    assert!(rejection("rehearsal: 2\ndispatches: []\n").contains("version 2"));
     let error = Script::load(Path::new("/no/such/rehearsal.yaml")).unwrap_err();
     assert!(matches!(error, ScriptError::Unreadable { .. }));
 }
@@ -169,7 +169,7 @@ fn the_examples_in_the_guide_are_valid() {
     let guide = include_str!("../../../../docs/reference/rehearsals.md");
     let examples: Vec<&str> =
         guide.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    // The third example is a demonstration, which has its own format.
+    // The third example is a demonstration, which has a different format.
     assert_eq!(examples.len(), 3);
     Script::parse(examples[0], "guide").expect("the first example");
     Script::parse(&format!("rehearsal: 1\ndispatches:\n{}", examples[1]), "guide")
@@ -183,19 +183,19 @@ fn the_guide_lists_every_action_and_no_other() {
         guide.split("## Actions").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("the table");
     let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
     let mut named: Vec<&str> = rows.filter_map(|row| row.split(':').next()).collect();
-    let refusal = rejected("rehearsal: 1\ndispatches:\n- {role: m, do: [xyzzy-plugh: 1]}\n");
-    let mut known: Vec<&str> = refusal.split("use one of ").nth(1).expect("the list").split(", ").collect();
+    let error = rejection("rehearsal: 1\ndispatches:\n- {role: m, do: [xyzzy-plugh: 1]}\n");
+    let mut known: Vec<&str> = error.split("use one of ").nth(1).expect("the list").split(", ").collect();
     named.sort_unstable();
     known.sort_unstable();
     assert_eq!(named, known);
 }
 
 #[test]
-fn aliases_that_expand_without_bound_are_rejected() {
+fn aliases_that_expand_exponentially_are_rejected() {
     let mut text = "rehearsal: 1\ndispatches:\n- role: m\n  do:\n  - result:\n      a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..9 {
         let before = format!("*a{}", level - 1);
         text += &format!("      a{level}: &a{level} [{}]\n", [before.as_str(); 10].join(", "));
     }
-    assert!(rejected(&text).contains("alias"), "{}", rejected(&text));
+    assert!(rejection(&text).contains("alias"), "{}", rejection(&text));
 }

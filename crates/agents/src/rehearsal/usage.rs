@@ -30,7 +30,7 @@ pub struct ScriptedTokenKinds {
     /// Input tokens that were not read from a cache.
     pub input: u64,
     pub output: u64,
-    /// Read from a cache.
+    /// Input tokens that were read from a cache.
     pub cached: u64,
 }
 

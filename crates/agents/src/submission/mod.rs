@@ -12,5 +12,5 @@ pub use terms::{SubmissionOutcome, Terms, TermsError};
 /// The server's name in the agent's configuration.
 pub const SERVER: &str = "remand";
 
-/// The name of its tool.
+/// The name of the server's tool.
 pub const TOOL: &str = "submit_result";

@@ -29,15 +29,15 @@ pub enum ServeError {
 /// Serves the tool for one dispatch until the standard streams are closed.
 pub fn serve(dispatch: &Path) -> Result<(), ServeError> {
     let info = DispatchInfo::read(dispatch)?;
-    let desk = SubmissionServer {
+    let server = SubmissionServer {
         terms: Terms::read(dispatch)?,
         result: info.result,
         accepted: AtomicBool::new(false),
     };
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ServeError::Runtime)?;
-    let served = runtime.block_on(async {
-        match desk.serve(rmcp::transport::stdio()).await {
+    let outcome = runtime.block_on(async {
+        match server.serve(rmcp::transport::stdio()).await {
             Ok(running) => {
                 // The connection is over, however it ended.
                 let _ = running.waiting().await;
@@ -50,7 +50,7 @@ pub fn serve(dispatch: &Path) -> Result<(), ServeError> {
     });
     // A read of the standard input may never return.
     runtime.shutdown_background();
-    served
+    outcome
 }
 
 /// Receives the results of one dispatch.
@@ -74,7 +74,7 @@ impl ServerHandler for SubmissionServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(vec![tool(&self.terms)]))
+        Ok(ListToolsResult::with_all_items(vec![submit_tool(&self.terms)]))
     }
 
     async fn call_tool(
@@ -97,26 +97,26 @@ impl ServerHandler for SubmissionServer {
 }
 
 impl SubmissionServer {
-    /// Stores a valid result, or returns what is wrong with it. A later valid result replaces an earlier one.
+    /// Stores a valid result, or returns its problems. A later valid result replaces an earlier one.
     fn submit(&self, result: &Value) -> Result<String, String> {
-        let (text, reply) = match self.terms.judge(result) {
+        let (text, reply) = match self.terms.validate(result) {
             SubmissionOutcome::Accepted { text } => {
                 self.accepted.store(true, Ordering::Relaxed);
                 (Some(text), Ok("accepted".to_string()))
             }
-            // A retry must not make a security blocker vanish.
-            SubmissionOutcome::Refused { why, counts } => {
-                (counts.filter(|_| !self.accepted.load(Ordering::Relaxed)), Err(why))
+            // A security blocker counts even in a malformed result, which is stored until a valid one is accepted.
+            SubmissionOutcome::Refused { why, blocking } => {
+                (blocking.filter(|_| !self.accepted.load(Ordering::Relaxed)), Err(why))
             }
         };
-        match text.map(|text| replace(&self.result, &text)) {
+        match text.map(|text| replace_file(&self.result, &text)) {
             Some(Err(error)) => Err(format!("the result could not be written: {error}")),
             Some(Ok(())) | None => reply,
         }
     }
 }
 
-fn tool(terms: &Terms) -> Tool {
+fn submit_tool(terms: &Terms) -> Tool {
     let schema = json!({
         "type": "object",
         "properties": {"result": remand_contract::schema_for(&terms.expected)},
@@ -129,7 +129,7 @@ or every problem is listed, and you can correct it and submit it again. The last
 }
 
 /// Replaces a file atomically.
-fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
+fn replace_file(path: &Path, text: &[u8]) -> io::Result<()> {
     let draft = path.with_extension(format!("{}.draft", std::process::id()));
     let mut file = std::fs::File::create(&draft)?;
     file.write_all(text)?;

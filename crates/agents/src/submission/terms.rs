@@ -9,14 +9,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Name of the file, in the same folder as the file that describes the dispatch.
-const FILE: &str = "contract.json";
+const CONTRACT_FILE: &str = "contract.json";
 
 /// The terms of one dispatch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Terms {
     pub expected: Expectation,
     /// The minimum length of the result, in characters.
-    pub least: usize,
+    #[serde(rename = "least")]
+    pub min_chars: usize,
 }
 
 /// The outcome of a submission.
@@ -27,8 +28,8 @@ pub enum SubmissionOutcome {
     },
     Refused {
         why: String,
-        /// The result, if it has a security blocker, which counts even in a malformed result.
-        counts: Option<Vec<u8>>,
+        /// The result, if it has a security blocker.
+        blocking: Option<Vec<u8>>,
     },
 }
 
@@ -43,31 +44,31 @@ pub enum TermsError {
 
 impl Terms {
     /// The terms for a dispatch. Only plans have pointers into the run's documents, so other terms omit the documents.
-    pub fn new(expected: &Expectation, least: usize) -> Terms {
+    pub fn new(expected: &Expectation, min_chars: usize) -> Terms {
         let mut expected = expected.clone();
         let has_pointers =
             matches!(expected.schema, SchemaId::PlanOutput | SchemaId::SplitOutput | SchemaId::Task);
         if !has_pointers {
             expected.known.documents = None;
         }
-        Terms { expected, least }
+        Terms { expected, min_chars }
     }
 
     /// The path of a dispatch's terms.
     pub fn path(dispatch: &Path) -> PathBuf {
-        dispatch.with_file_name(FILE)
+        dispatch.with_file_name(CONTRACT_FILE)
     }
 
     /// Reads the terms of a dispatch.
     pub fn read(dispatch: &Path) -> Result<Terms, TermsError> {
         let path = Terms::path(dispatch);
-        let text =
+        let bytes =
             std::fs::read(&path).map_err(|source| TermsError::Unreadable { path: path.clone(), source })?;
-        serde_json::from_slice(&text).map_err(|source| TermsError::Malformed { path, source })
+        serde_json::from_slice(&bytes).map_err(|source| TermsError::Malformed { path, source })
     }
 
     /// Validates a result against the contract, as the engine will.
-    pub fn judge(&self, result: &Value) -> SubmissionOutcome {
+    pub fn validate(&self, result: &Value) -> SubmissionOutcome {
         let limits = ResultLimits::default();
         let mut text = match result {
             // Some agents pass the whole document as a string.
@@ -75,29 +76,29 @@ impl Terms {
             other => ordered::page(other),
         };
         text.push('\n');
-        if let Some(problem) = remand_contract::too_short(&text, self.least) {
-            return refused(&[problem]);
+        if let Some(problem) = remand_contract::too_short(&text, self.min_chars) {
+            return refuse(&[problem]);
         }
         let raw = RawResult { file: Some(text.clone().into_bytes()), answer: String::new() };
         let found = match remand_contract::find(&raw, &limits) {
             Ok(found) => found,
-            Err(problem) => return refused(&[problem]),
+            Err(problem) => return refuse(&[problem]),
         };
         match remand_contract::read(found.value, &self.expected, &limits) {
             Ok(_) | Err(Rejection::Failed { .. }) => SubmissionOutcome::Accepted { text: text.into_bytes() },
             Err(Rejection::Malformed { problems, blockers }) => SubmissionOutcome::Refused {
                 why: explain(&problems),
-                counts: (!blockers.is_empty()).then(|| text.into_bytes()),
+                blocking: (!blockers.is_empty()).then(|| text.into_bytes()),
             },
         }
     }
 }
 
-fn refused(problems: &[ContractProblem]) -> SubmissionOutcome {
-    SubmissionOutcome::Refused { why: explain(problems), counts: None }
+fn refuse(problems: &[ContractProblem]) -> SubmissionOutcome {
+    SubmissionOutcome::Refused { why: explain(problems), blocking: None }
 }
 
-/// Lists every problem for the agent.
+/// Lists all problems for the agent.
 fn explain(problems: &[ContractProblem]) -> String {
     let lines: String = problems.iter().map(|problem| format!("- {problem}\n")).collect();
     format!(

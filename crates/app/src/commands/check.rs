@@ -77,7 +77,7 @@ fn growing(checked: &CheckedWorkflow) -> Option<String> {
 fn formula(checked: &CheckedWorkflow) -> Option<(String, String)> {
     let program = &checked.compiled.as_ref().filter(|_| checked.accepted())?.program;
     let mut bounds = BoundCalculator::new(program);
-    let mut at = |tasks: u16| bounds.of(&[("tasks", tasks)]).ok();
+    let mut at = |tasks: u16| bounds.calculate(&[("tasks", tasks)]).ok();
     let (few, more, most) = (at(4)?, at(5)?, at(6)?);
     let line = |a: u64, b: u64, c: u64| {
         let slope = b.checked_sub(a)?;
@@ -87,5 +87,8 @@ fn formula(checked: &CheckedWorkflow) -> Option<(String, String)> {
             if slope == 0 { fixed.to_string() } else { format!("{fixed} + {slope} per task") }
         })
     };
-    Some((line(few.happy, more.happy, most.happy)?, line(few.most(), more.most(), most.most())?))
+    Some((
+        line(few.happy, more.happy, most.happy)?,
+        line(few.max_dispatches(), more.max_dispatches(), most.max_dispatches())?,
+    ))
 }

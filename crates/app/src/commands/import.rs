@@ -150,7 +150,7 @@ fn no_role(known: &Roles, name: &str, file: &str) -> CommandFailure {
 /// Writes the role in our format and returns its path.
 fn write(context: &CommandContext<'_>, imported: &Imported, args: &Args) -> Result<PathBuf, CommandFailure> {
     let title = &imported.spec.title;
-    let text = imported.roles.written(title).filter(|_| !title.contains('/')).ok_or_else(|| {
+    let text = imported.roles.to_file(title).filter(|_| !title.contains('/')).ok_or_else(|| {
         let hint =
             "import a file for the whole role, or set `file` under `[roles.\"ROLE/MODE\"]` in remand.toml";
         CommandFailure::user(

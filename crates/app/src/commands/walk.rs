@@ -19,8 +19,8 @@ pub fn run(context: &CommandContext<'_>, path: &Path) -> Result<ExitCode, Comman
     let source = yaml::decode(&name, &load::read(path)?)
         .map_err(|undecodable| load::refused(&undecodable.source, &[undecodable.problem]))?;
     let walk = read(&source).map_err(|problems| load::refused(&source, &problems))?;
-    let beside = path.parent().map(|folder| folder.join(&walk.workflow.it)).filter(|file| file.is_file());
-    let workflow = beside.map_or_else(|| walk.workflow.it.clone(), |file| file.display().to_string());
+    let beside = path.parent().map(|folder| folder.join(&walk.workflow.value)).filter(|file| file.is_file());
+    let workflow = beside.map_or_else(|| walk.workflow.value.clone(), |file| file.display().to_string());
     let program = load::accepted(context, &workflow, &roles)?;
     let (walker, problem) = take(&program, &walk, &source)?;
     if context.json {
@@ -51,7 +51,7 @@ fn take<'p>(
         )
     })?;
     for entry in &walk.happens {
-        if let Err(error) = entry.it.take(&mut walker) {
+        if let Err(error) = entry.value.perform(&mut walker) {
             let remedy = "correct this entry, or the ones before it";
             let problem = Diagnostic::error(Code::UnknownSignal, entry.span, error.to_string(), remedy);
             return Ok((walker, Some(problem)));

@@ -97,7 +97,7 @@ impl Place {
 
     /// Takes all known agents away, whatever is installed on the machine.
     pub fn without_agents(self) -> Place {
-        let known = AgentRows::with(&BTreeMap::new()).and_then(|known| known.all()).expect("the rows");
+        let known = AgentRows::from_config(&BTreeMap::new()).and_then(|known| known.all()).expect("the rows");
         let absent = |agent: NamedRow| format!("[agents.{}]\ncommand = [\"/absent/{0}\"]\n", agent.name);
         self.settings_of_user(&known.into_iter().map(absent).collect::<String>());
         self

@@ -53,7 +53,7 @@ impl Config {
     /// Agents of the repository that would get the user's data.
     pub(super) fn exposing_agents(&self) -> Vec<ConfigProblem> {
         // An unreadable agent row is refused when it is used.
-        let Ok(known) = AgentRows::with(&self.agents) else { return Vec::new() };
+        let Ok(known) = AgentRows::from_config(&self.agents) else { return Vec::new() };
         let rows = self.agents.keys().filter_map(|name| known.get(name).ok());
         rows.filter_map(|agent| {
             let access_keys = agent.row.access_keys();

@@ -1,4 +1,4 @@
-//! OpenAI's chat completions, as opencode and Qwen Code speak them.
+//! OpenAI's chat completions protocol, as opencode and Qwen Code speak it.
 
 use super::{StreamEvent, items, string, text};
 use crate::conversation::{Conversation, HistoryItem, OfferedTool, ToolKind};
@@ -9,7 +9,7 @@ pub fn read(body: &Value) -> Conversation {
     let mut conversation = Conversation {
         model: string(body, "model"),
         tools: items(body, "tools").filter_map(tool).collect(),
-        form: form(body),
+        response_schema: response_schema(body),
         ..Conversation::default()
     };
     for message in items(body, "messages") {
@@ -33,24 +33,24 @@ fn tool(declared: &Value) -> Option<OfferedTool> {
     Some(OfferedTool { name: string(function, "name"), namespace: None, kind: ToolKind::Function, schema })
 }
 
-fn form(body: &Value) -> Option<Value> {
+fn response_schema(body: &Value) -> Option<Value> {
     let format = body.get("response_format").filter(|format| string(format, "type") != "text")?;
     Some(format.pointer("/json_schema/schema").cloned().unwrap_or_else(|| json!({"type": "object"})))
 }
 
-pub fn whole(reply: &ModelReply) -> Value {
+pub fn whole_reply(reply: &ModelReply) -> Value {
     let mut message = json!({"role": "assistant", "content": reply.text});
-    if let Some(call) = called(reply) {
+    if let Some(call) = tool_call(reply) {
         message["tool_calls"] = json!([call]);
     }
     json!({
         "id": reply.id("chatcmpl"), "object": "chat.completion", "created": 0, "model": reply.model,
-        "choices": [{"index": 0, "message": message, "finish_reason": reason(reply)}],
+        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason(reply)}],
         "usage": usage(reply),
     })
 }
 
-pub fn stream(reply: &ModelReply) -> Vec<StreamEvent> {
+pub fn streamed_reply(reply: &ModelReply) -> Vec<StreamEvent> {
     let chunk = |choices: Value| {
         json!({
             "id": reply.id("chatcmpl"), "object": "chat.completion.chunk", "created": 0, "model": reply.model,
@@ -62,31 +62,31 @@ pub fn stream(reply: &ModelReply) -> Vec<StreamEvent> {
     if !reply.text.is_empty() {
         chunks.push(delta(json!({"content": reply.text})));
     }
-    if let Some(mut call) = called(reply) {
+    if let Some(mut call) = tool_call(reply) {
         call["index"] = json!(0);
         chunks.push(delta(json!({"tool_calls": [call]})));
     }
-    chunks.push(chunk(json!([{"index": 0, "delta": {}, "finish_reason": reason(reply)}])));
+    chunks.push(chunk(json!([{"index": 0, "delta": {}, "finish_reason": finish_reason(reply)}])));
     let mut last = chunk(json!([]));
     last["usage"] = usage(reply);
     chunks.push(last);
     chunks.into_iter().map(|chunk| (None, chunk)).collect()
 }
 
-fn called(reply: &ModelReply) -> Option<Value> {
+fn tool_call(reply: &ModelReply) -> Option<Value> {
     let call = reply.call.as_ref()?;
     let function = json!({"name": call.tool.name, "arguments": call.arguments.to_string()});
     Some(json!({"id": reply.call_id(), "type": "function", "function": function}))
 }
 
-fn reason(reply: &ModelReply) -> &'static str {
+fn finish_reason(reply: &ModelReply) -> &'static str {
     if reply.call.is_some() { "tool_calls" } else { "stop" }
 }
 
 fn usage(reply: &ModelReply) -> Value {
     json!({
-        "prompt_tokens": reply.read(), "completion_tokens": reply.usage.output,
-        "total_tokens": reply.read() + reply.usage.output,
+        "prompt_tokens": reply.input_tokens(), "completion_tokens": reply.usage.output,
+        "total_tokens": reply.input_tokens() + reply.usage.output,
         "prompt_tokens_details": {"cached_tokens": reply.usage.cached},
         "completion_tokens_details": {"reasoning_tokens": 0},
     })

@@ -1,4 +1,4 @@
-//! Gemini's contents, as the Gemini CLI speaks them.
+//! Gemini's protocol, as the Gemini CLI speaks it.
 
 use super::{StreamEvent, items, string, text};
 use crate::conversation::{Conversation, HistoryItem, OfferedTool, ToolKind};
@@ -6,7 +6,7 @@ use crate::reply::ModelReply;
 use remand_agents::rehearsal::Outage;
 use serde_json::{Value, json};
 
-/// Reads a request; the model is in its path.
+/// Reads a request. The path names the model.
 pub fn read(path: &str, body: &Value) -> Conversation {
     let model = path.rsplit('/').next().and_then(|last| last.split(':').next()).unwrap_or_default();
     let mut conversation = Conversation {
@@ -15,7 +15,7 @@ pub fn read(path: &str, body: &Value) -> Conversation {
         tools: items(body, "tools")
             .flat_map(|group| items(group, "functionDeclarations").map(tool))
             .collect(),
-        form: form(body),
+        response_schema: response_schema(body),
         ..Conversation::default()
     };
     for content in items(body, "contents") {
@@ -36,14 +36,14 @@ fn tool(declared: &Value) -> OfferedTool {
     OfferedTool { name: string(declared, "name"), namespace: None, kind: ToolKind::Function, schema }
 }
 
-fn form(body: &Value) -> Option<Value> {
+fn response_schema(body: &Value) -> Option<Value> {
     let config = body.get("generationConfig")?;
     let schema = config.get("responseJsonSchema").or_else(|| config.get("responseSchema")).cloned();
     let is_json = string(config, "responseMimeType") == "application/json";
     schema.or_else(|| is_json.then(|| json!({"type": "object"})))
 }
 
-pub fn whole(reply: &ModelReply) -> Value {
+pub fn whole_reply(reply: &ModelReply) -> Value {
     let text = (!reply.text.is_empty()).then(|| json!({"text": reply.text}));
     let call = reply.call.as_ref().map(|call| {
         json!({"functionCall": {"id": reply.call_id(), "name": call.tool.name, "args": call.arguments}})
@@ -52,15 +52,15 @@ pub fn whole(reply: &ModelReply) -> Value {
     json!({
         "candidates": [{"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": "STOP"}],
         "usageMetadata": {
-            "promptTokenCount": reply.read(), "candidatesTokenCount": reply.usage.output,
-            "cachedContentTokenCount": reply.usage.cached, "totalTokenCount": reply.read() + reply.usage.output,
+            "promptTokenCount": reply.input_tokens(), "candidatesTokenCount": reply.usage.output,
+            "cachedContentTokenCount": reply.usage.cached, "totalTokenCount": reply.input_tokens() + reply.usage.output,
         },
         "modelVersion": reply.model, "responseId": reply.id("response"),
     })
 }
 
-pub fn stream(reply: &ModelReply) -> Vec<StreamEvent> {
-    vec![(None, whole(reply))]
+pub fn streamed_reply(reply: &ModelReply) -> Vec<StreamEvent> {
+    vec![(None, whole_reply(reply))]
 }
 
 pub fn error(outage: &Outage, message: &str) -> Value {

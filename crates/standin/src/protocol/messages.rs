@@ -1,4 +1,4 @@
-//! Anthropic's messages, as Claude Code speaks them.
+//! Anthropic's messages protocol, as Claude Code speaks it.
 
 use super::{StreamEvent, items, string, text};
 use crate::conversation::{Conversation, HistoryItem, OfferedTool, ToolKind};
@@ -10,23 +10,23 @@ pub fn read(body: &Value) -> Conversation {
         model: string(body, "model"),
         system: text(body.get("system")),
         tools: items(body, "tools").filter_map(tool).collect(),
-        form: ["/output_format/schema", "/output_config/format/schema"]
+        response_schema: ["/output_format/schema", "/output_config/format/schema"]
             .iter()
-            .find_map(|place| body.pointer(place).cloned()),
+            .find_map(|pointer| body.pointer(pointer).cloned()),
         ..Conversation::default()
     };
     for message in items(body, "messages") {
         let is_user = message.get("role").and_then(Value::as_str) == Some("user");
-        let said = |text: &Value| match (is_user, text.as_str()) {
+        let text_item = |text: &Value| match (is_user, text.as_str()) {
             (true, Some(text)) => HistoryItem::Prompt(text.to_owned()),
             (true, None) | (false, _) => HistoryItem::Text,
         };
         if let Some(content @ Value::String(_)) = message.get("content") {
-            conversation.history.push(said(content));
+            conversation.history.push(text_item(content));
         }
         conversation.history.extend(items(message, "content").filter_map(|block| {
             match block.get("type").and_then(Value::as_str) {
-                Some("text") => block.get("text").map(said),
+                Some("text") => block.get("text").map(text_item),
                 Some("tool_use") => Some(HistoryItem::Call),
                 Some("tool_result") => Some(HistoryItem::Outcome),
                 Some(_) | None => None,
@@ -41,18 +41,18 @@ fn tool(declared: &Value) -> Option<OfferedTool> {
     Some(OfferedTool { name: string(declared, "name"), namespace: None, kind: ToolKind::Function, schema })
 }
 
-pub fn whole(reply: &ModelReply) -> Value {
+pub fn whole_reply(reply: &ModelReply) -> Value {
     json!({
         "id": reply.id("msg"), "type": "message", "role": "assistant", "model": reply.model,
-        "content": blocks(reply), "stop_reason": reason(reply), "stop_sequence": null, "usage": usage(reply),
+        "content": blocks(reply), "stop_reason": stop_reason(reply), "stop_sequence": null, "usage": usage(reply),
     })
 }
 
-pub fn stream(reply: &ModelReply) -> Vec<StreamEvent> {
-    let mut begun = whole(reply);
-    (begun["content"], begun["stop_reason"]) = (json!([]), Value::Null);
-    begun["usage"]["output_tokens"] = json!(0);
-    let mut events = vec![("message_start", json!({"message": begun}))];
+pub fn streamed_reply(reply: &ModelReply) -> Vec<StreamEvent> {
+    let mut started = whole_reply(reply);
+    (started["content"], started["stop_reason"]) = (json!([]), Value::Null);
+    started["usage"]["output_tokens"] = json!(0);
+    let mut events = vec![("message_start", json!({"message": started}))];
     for (index, block) in blocks(reply).into_iter().enumerate() {
         let mut empty = block.clone();
         let delta = match block["type"].as_str() {
@@ -69,7 +69,7 @@ pub fn stream(reply: &ModelReply) -> Vec<StreamEvent> {
         events.push(("content_block_delta", json!({"index": index, "delta": delta})));
         events.push(("content_block_stop", json!({"index": index})));
     }
-    let end = json!({"stop_reason": reason(reply), "stop_sequence": null});
+    let end = json!({"stop_reason": stop_reason(reply), "stop_sequence": null});
     events.push(("message_delta", json!({"delta": end, "usage": {"output_tokens": reply.usage.output}})));
     events.push(("message_stop", json!({})));
     let named = events.into_iter().map(|(name, mut data)| {
@@ -88,7 +88,7 @@ fn blocks(reply: &ModelReply) -> Vec<Value> {
     text.into_iter().chain(call).collect()
 }
 
-fn reason(reply: &ModelReply) -> &'static str {
+fn stop_reason(reply: &ModelReply) -> &'static str {
     if reply.call.is_some() { "tool_use" } else { "end_turn" }
 }
 

@@ -21,15 +21,15 @@ pub enum Protocol {
     Responses,
     /// Anthropic's messages.
     Messages,
-    /// Gemini's contents.
+    /// Gemini's protocol.
     Gemini,
 }
 
-/// What a request asks for.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inquiry {
     /// The next turn, whole or as a stream.
-    PlannedTurn(Protocol, ReplyMode),
+    Turn(Protocol, ReplyMode),
     /// The token count of a conversation.
     Count(Protocol),
 }
@@ -45,27 +45,27 @@ pub enum ReplyMode {
 pub type StreamEvent = (Option<&'static str>, Value);
 
 impl Inquiry {
-    /// What a request asks for, by path and body; none if this service does not answer it.
-    pub fn of(path: &str, body: &Value) -> Option<Inquiry> {
-        let asked = match body.get("stream").and_then(Value::as_bool) {
+    /// The kind of a request, by its path and body; `None` if this service does not answer it.
+    pub fn parse(path: &str, body: &Value) -> Option<Inquiry> {
+        let mode = match body.get("stream").and_then(Value::as_bool) {
             Some(true) => ReplyMode::Stream,
             Some(false) | None => ReplyMode::Whole,
         };
-        let ends: [(&str, Inquiry); 7] = [
-            ("/chat/completions", Inquiry::PlannedTurn(Protocol::Chat, asked)),
-            ("/responses", Inquiry::PlannedTurn(Protocol::Responses, asked)),
-            ("/messages", Inquiry::PlannedTurn(Protocol::Messages, asked)),
+        let by_suffix: [(&str, Inquiry); 7] = [
+            ("/chat/completions", Inquiry::Turn(Protocol::Chat, mode)),
+            ("/responses", Inquiry::Turn(Protocol::Responses, mode)),
+            ("/messages", Inquiry::Turn(Protocol::Messages, mode)),
             ("/messages/count_tokens", Inquiry::Count(Protocol::Messages)),
-            (":generateContent", Inquiry::PlannedTurn(Protocol::Gemini, ReplyMode::Whole)),
-            (":streamGenerateContent", Inquiry::PlannedTurn(Protocol::Gemini, ReplyMode::Stream)),
+            (":generateContent", Inquiry::Turn(Protocol::Gemini, ReplyMode::Whole)),
+            (":streamGenerateContent", Inquiry::Turn(Protocol::Gemini, ReplyMode::Stream)),
             (":countTokens", Inquiry::Count(Protocol::Gemini)),
         ];
-        ends.into_iter().find(|(end, _)| path.ends_with(end)).map(|(_, question)| question)
+        by_suffix.into_iter().find(|(suffix, _)| path.ends_with(suffix)).map(|(_, inquiry)| inquiry)
     }
 
     pub fn protocol(self) -> Protocol {
         match self {
-            Inquiry::PlannedTurn(protocol, _) | Inquiry::Count(protocol) => protocol,
+            Inquiry::Turn(protocol, _) | Inquiry::Count(protocol) => protocol,
         }
     }
 }
@@ -80,21 +80,21 @@ impl Protocol {
         }
     }
 
-    pub fn whole(self, reply: &ModelReply) -> Value {
+    pub fn whole_reply(self, reply: &ModelReply) -> Value {
         match self {
-            Protocol::Chat => chat::whole(reply),
-            Protocol::Responses => responses::whole(reply),
-            Protocol::Messages => messages::whole(reply),
-            Protocol::Gemini => gemini::whole(reply),
+            Protocol::Chat => chat::whole_reply(reply),
+            Protocol::Responses => responses::whole_reply(reply),
+            Protocol::Messages => messages::whole_reply(reply),
+            Protocol::Gemini => gemini::whole_reply(reply),
         }
     }
 
-    pub fn stream(self, reply: &ModelReply) -> Vec<StreamEvent> {
+    pub fn streamed_reply(self, reply: &ModelReply) -> Vec<StreamEvent> {
         match self {
-            Protocol::Chat => chat::stream(reply),
-            Protocol::Responses => responses::stream(reply),
-            Protocol::Messages => messages::stream(reply),
-            Protocol::Gemini => gemini::stream(reply),
+            Protocol::Chat => chat::streamed_reply(reply),
+            Protocol::Responses => responses::streamed_reply(reply),
+            Protocol::Messages => messages::streamed_reply(reply),
+            Protocol::Gemini => gemini::streamed_reply(reply),
         }
     }
 
@@ -106,7 +106,7 @@ impl Protocol {
         }
     }
 
-    pub fn count(self, tokens: u64) -> Value {
+    pub fn token_count(self, tokens: u64) -> Value {
         match self {
             Protocol::Gemini => json!({"totalTokens": tokens}),
             Protocol::Chat | Protocol::Responses | Protocol::Messages => json!({"input_tokens": tokens}),
@@ -134,7 +134,7 @@ fn text(content: Option<&Value>) -> String {
     }
 }
 
-/// The items of a list; empty without a list.
+/// The items of a list; empty if there is no list.
 fn items<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
     value.get(key).and_then(Value::as_array).into_iter().flatten()
 }

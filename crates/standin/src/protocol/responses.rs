@@ -1,4 +1,4 @@
-//! OpenAI's responses, as Codex speaks them.
+//! OpenAI's responses protocol, as Codex speaks it.
 
 use super::{StreamEvent, items, string, text};
 use crate::conversation::{Conversation, HistoryItem, OfferedTool, ToolKind};
@@ -10,8 +10,8 @@ pub fn read(body: &Value) -> Conversation {
         model: string(body, "model"),
         system: string(body, "instructions"),
         tools: items(body, "tools").flat_map(tools).collect(),
-        // A schema for the final text does not mean a side request here: the program's user may ask for one.
-        form: None,
+        // In this protocol, a schema does not mark a side request: the program's user may ask for one.
+        response_schema: None,
         ..Conversation::default()
     };
     if let Some(Value::String(prompt)) = body.get("input") {
@@ -49,24 +49,24 @@ fn tools(declared: &Value) -> Vec<OfferedTool> {
         Some("namespace") => {
             let namespace = string(declared, "name");
             items(declared, "tools")
-                .map(|one| tool(one, Some(namespace.clone()), ToolKind::Function))
+                .map(|declared| tool(declared, Some(namespace.clone()), ToolKind::Function))
                 .collect()
         }
         Some(_) | None => Vec::new(),
     }
 }
 
-pub fn whole(reply: &ModelReply) -> Value {
+pub fn whole_reply(reply: &ModelReply) -> Value {
     json!({
         "id": reply.id("resp"), "object": "response", "created_at": 0, "status": "completed", "model": reply.model,
         "output": output(reply), "usage": usage(reply), "error": null,
     })
 }
 
-pub fn stream(reply: &ModelReply) -> Vec<StreamEvent> {
-    let mut begun = whole(reply);
-    (begun["status"], begun["output"], begun["usage"]) = (json!("in_progress"), json!([]), Value::Null);
-    let mut events = vec![("response.created", json!({"response": begun}))];
+pub fn streamed_reply(reply: &ModelReply) -> Vec<StreamEvent> {
+    let mut started = whole_reply(reply);
+    (started["status"], started["output"], started["usage"]) = (json!("in_progress"), json!([]), Value::Null);
+    let mut events = vec![("response.created", json!({"response": started}))];
     for (index, item) in output(reply).into_iter().enumerate() {
         let mut added = item.clone();
         if added["type"] == "message" {
@@ -74,15 +74,15 @@ pub fn stream(reply: &ModelReply) -> Vec<StreamEvent> {
         }
         events.push(("response.output_item.added", json!({"output_index": index, "item": added})));
         if item["type"] == "message" {
-            let place = |field: &str, value: Value| json!({"item_id": item["id"], "output_index": index, "content_index": 0, field: value});
+            let content_event = |field: &str, value: Value| json!({"item_id": item["id"], "output_index": index, "content_index": 0, field: value});
             let part = json!({"type": "output_text", "text": "", "annotations": []});
-            events.push(("response.content_part.added", place("part", part)));
-            events.push(("response.output_text.delta", place("delta", json!(reply.text))));
-            events.push(("response.output_text.done", place("text", json!(reply.text))));
+            events.push(("response.content_part.added", content_event("part", part)));
+            events.push(("response.output_text.delta", content_event("delta", json!(reply.text))));
+            events.push(("response.output_text.done", content_event("text", json!(reply.text))));
         }
         events.push(("response.output_item.done", json!({"output_index": index, "item": item})));
     }
-    events.push(("response.completed", json!({"response": whole(reply)})));
+    events.push(("response.completed", json!({"response": whole_reply(reply)})));
     let numbered = events.into_iter().enumerate().map(|(number, (name, mut data))| {
         (data["type"], data["sequence_number"]) = (json!(name), json!(number));
         (Some(name), data)
@@ -97,10 +97,10 @@ fn output(reply: &ModelReply) -> Vec<Value> {
             "type": "message", "id": reply.id("msg"), "role": "assistant", "status": "completed", "content": [part],
         })
     });
-    message.into_iter().chain(called(reply)).collect()
+    message.into_iter().chain(tool_call(reply)).collect()
 }
 
-fn called(reply: &ModelReply) -> Option<Value> {
+fn tool_call(reply: &ModelReply) -> Option<Value> {
     let call = reply.call.as_ref()?;
     let mut item = match call.tool.kind {
         ToolKind::Function => json!({
@@ -124,8 +124,8 @@ fn called(reply: &ModelReply) -> Option<Value> {
 
 fn usage(reply: &ModelReply) -> Value {
     json!({
-        "input_tokens": reply.read(), "input_tokens_details": {"cached_tokens": reply.usage.cached},
+        "input_tokens": reply.input_tokens(), "input_tokens_details": {"cached_tokens": reply.usage.cached},
         "output_tokens": reply.usage.output, "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": reply.read() + reply.usage.output,
+        "total_tokens": reply.input_tokens() + reply.usage.output,
     })
 }

@@ -16,7 +16,7 @@ use remand_kernel::program::{
 use remand_kernel::signal::IMPLICIT;
 use std::collections::BTreeMap;
 
-/// The name under which a phase spends its own rounds.
+/// The name under which a phase spends its rounds.
 pub const ROUND: &str = "round";
 
 /// A program and the positions of its parts in the file.
@@ -32,8 +32,8 @@ pub struct Compiled {
 #[derive(Clone, Debug, Default)]
 pub struct SourceSpans {
     pub phases: Vec<Span>,
-    /// The `on` of each phase.
-    pub ons: Vec<Span>,
+    /// The `on` key of each phase.
+    pub on_keys: Vec<Span>,
     pub routes: BTreeMap<(PhaseId, SignalId), Span>,
     pub budgets: Vec<Span>,
 }
@@ -84,14 +84,14 @@ impl<'a> Compiler<'a> {
         problems: &'a mut Vec<Diagnostic>,
     ) -> Compiler<'a> {
         let program = Program {
-            name: file.name.it.clone(),
-            about: file.about.it.clone(),
-            subject: file.subject.it.clone(),
+            name: file.name.value.clone(),
+            about: file.about.value.clone(),
+            subject: file.subject.value.clone(),
             phases: Vec::new(),
             budgets: Vec::new(),
-            artifacts: vec![file.subject.it.clone()],
+            artifacts: vec![file.subject.value.clone()],
             signals: IMPLICIT.iter().map(|(name, _)| (*name).to_string()).collect(),
-            flags: file.flags.iter().map(|flag| flag.it.clone()).collect(),
+            flags: file.flags.iter().map(|flag| flag.value.clone()).collect(),
             lists: Vec::new(),
             contracts: Vec::new(),
             operations: Vec::new(),
@@ -105,17 +105,17 @@ impl<'a> Compiler<'a> {
         self.problems.push(Diagnostic::error(code, span, message, remedy));
     }
 
-    /// Assigns an id to every phase, so that routes can name any of them.
+    /// Assigns an id to every phase, so that routes can refer to all of them.
     fn declare_phases(&mut self, decls: &'a [PhaseDecl], owner: Option<PhaseId>) {
         for decl in decls {
-            if self.program.phase_named(&decl.name.it).is_some() {
-                let message = format!("the phase `{}` is defined twice", decl.name.it);
+            if self.program.phase_named(&decl.name.value).is_some() {
+                let message = format!("the phase `{}` is defined twice", decl.name.value);
                 self.report(Code::DuplicatePhase, decl.name.span, message, "rename one of them");
             }
             let id = PhaseId(narrow(self.program.phases.len()));
             self.program.phases.push(self.bare_phase(decl, owner));
             self.spans.phases.push(decl.name.span);
-            self.spans.ons.push(decl.on_span);
+            self.spans.on_keys.push(decl.on_span);
             self.decls.push(decl);
             if let KindDecl::Flow { phases, .. } = &decl.kind {
                 self.declare_phases(phases, Some(id));
@@ -124,9 +124,9 @@ impl<'a> Compiler<'a> {
     }
 
     fn bare_phase(&self, decl: &PhaseDecl, owner: Option<PhaseId>) -> Phase {
-        let retries = decl.retries.as_ref().or(self.file.retries.as_ref()).map_or(0, |number| number.it);
+        let retries = decl.retries.as_ref().or(self.file.retries.as_ref()).map_or(0, |number| number.value);
         Phase {
-            name: decl.name.it.clone(),
+            name: decl.name.value.clone(),
             owner,
             aside: decl.aside,
             when: None,
@@ -143,7 +143,7 @@ impl<'a> Compiler<'a> {
             repeats: decl
                 .repeats
                 .as_ref()
-                .map_or(2, |number| u8::try_from(number.it).unwrap_or(u8::MAX))
+                .map_or(2, |number| u8::try_from(number.value).unwrap_or(u8::MAX))
                 .max(2),
             status: decl.status.clone(),
             checkpoint: decl.checkpoint,
@@ -155,14 +155,14 @@ impl<'a> Compiler<'a> {
     fn declare_budgets(&mut self) {
         let file = self.file;
         for decl in &file.budgets {
-            if decl.name.it == ROUND {
-                let message = format!("`{ROUND}` is reserved for a phase's own rounds");
+            if decl.name.value == ROUND {
+                let message = format!("`{ROUND}` is reserved for the rounds of a phase");
                 self.report(Code::Conflict, decl.name.span, message, "give the budget another name");
             }
             let scope = self.scope(decl);
             let size = self.size(decl);
             self.program.budgets.push(Budget {
-                name: decl.name.it.clone(),
+                name: decl.name.value.clone(),
                 size,
                 scope,
                 then: None,
@@ -170,20 +170,20 @@ impl<'a> Compiler<'a> {
             });
             self.spans.budgets.push(decl.name.span);
         }
-        for at in 0..self.decls.len() {
-            let Some(rounds) = &self.decls[at].rounds else {
+        for index in 0..self.decls.len() {
+            let Some(rounds) = &self.decls[index].rounds else {
                 continue;
             };
-            let id = PhaseId(narrow(at));
-            if rounds.it == 0 {
+            let id = PhaseId(narrow(index));
+            if rounds.value == 0 {
                 let message = "a phase with 0 rounds never runs".to_string();
                 self.report(Code::Shape, rounds.span, message, "write 1 or more, or remove `rounds`");
             }
             // For N runs of the phase, work is sent back N − 1 times.
-            self.program.phases[at].round = Some(BudgetId(narrow(self.program.budgets.len())));
+            self.program.phases[index].round = Some(BudgetId(narrow(self.program.budgets.len())));
             self.program.budgets.push(Budget {
-                name: format!("{}.{ROUND}", self.decls[at].name.it),
-                size: BudgetSize::Fixed(rounds.it.saturating_sub(1)),
+                name: format!("{}.{ROUND}", self.decls[index].name.value),
+                size: BudgetSize::Fixed(rounds.value.saturating_sub(1)),
                 scope: Scope::Entry(id),
                 then: None,
                 line: self.source.line_of(rounds.span),
@@ -193,7 +193,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn scope(&mut self, decl: &BudgetDecl) -> Scope {
-        match decl.scope.it.as_str() {
+        match decl.scope.value.as_str() {
             "run" => Scope::Run,
             "subject" => Scope::Subject,
             name => match self.program.phase_named(name) {
@@ -214,7 +214,7 @@ impl<'a> Compiler<'a> {
             .iter()
             .zip(&self.program.phases)
             .filter(|(_, phase)| phase.owner.is_none())
-            .map(|(decl, _)| decl.name.it.as_str())
+            .map(|(decl, _)| decl.name.value.as_str())
             .collect()
     }
 
@@ -225,7 +225,7 @@ impl<'a> Compiler<'a> {
             None => BudgetSize::Fixed(decl.size.saturating_sub(free)),
             Some((list, divisor)) => BudgetSize::Share {
                 floor: decl.size,
-                list: self.list(&list.it),
+                list: self.list(&list.value),
                 divisor: (*divisor).max(1),
                 free,
             },
@@ -234,10 +234,10 @@ impl<'a> Compiler<'a> {
 
     fn define_budgets(&mut self) {
         let file = self.file;
-        for (at, decl) in file.budgets.iter().enumerate() {
+        for (index, decl) in file.budgets.iter().enumerate() {
             if let Some(then) = &decl.then {
                 // A budget's `then` belongs to no phase, so `round` and `as` have no meaning in it.
-                self.program.budgets[at].then = self.route(then, None, &[]);
+                self.program.budgets[index].then = self.route(then, None, &[]);
             }
         }
     }
@@ -245,7 +245,7 @@ impl<'a> Compiler<'a> {
     fn define_rest(&mut self) {
         let file = self.file;
         for name in &file.injects {
-            match self.program.phase_named(&name.it) {
+            match self.program.phase_named(&name.value) {
                 Some(id) => self.program.injects.push(id),
                 None => self.unknown_phase(name),
             }
@@ -260,24 +260,24 @@ impl<'a> Compiler<'a> {
     }
 
     fn unknown_phase(&mut self, name: &Spanned<String>) {
-        let known: Vec<&str> = self.decls.iter().map(|decl| decl.name.it.as_str()).collect();
-        let remedy = suggest(&name.it, known);
-        self.report(Code::UnknownPhase, name.span, format!("there is no phase `{}`", name.it), remedy);
+        let known: Vec<&str> = self.decls.iter().map(|decl| decl.name.value.as_str()).collect();
+        let remedy = suggest(&name.value, known);
+        self.report(Code::UnknownPhase, name.span, format!("there is no phase `{}`", name.value), remedy);
     }
 
     fn unknown_operation(&mut self, name: &Spanned<String>) {
-        let remedy = suggest(&name.it, EngineOperation::ALL.iter().map(|operation| operation.name()));
+        let remedy = suggest(&name.value, EngineOperation::ALL.iter().map(|operation| operation.name()));
         self.report(
             Code::UnknownOperation,
             name.span,
-            format!("the engine has no operation `{}`", name.it),
+            format!("the engine has no operation `{}`", name.value),
             remedy,
         );
     }
 
     fn define_phases(&mut self) {
-        for at in 0..self.decls.len() {
-            let decl = self.decls[at];
+        for index in 0..self.decls.len() {
+            let decl = self.decls[index];
             let work = self.work(decl);
             let when = decl.when.as_ref().map(|when| self.condition(when));
             let reads = self.artifacts(&decl.reads);
@@ -285,7 +285,7 @@ impl<'a> Compiler<'a> {
             let writes = self.artifacts(&decl.writes);
             let discards = self.artifacts(&decl.discards);
             let sets = decl.sets.iter().filter_map(|flag| self.flag(flag)).collect();
-            let phase = &mut self.program.phases[at];
+            let phase = &mut self.program.phases[index];
             phase.work = work;
             phase.when = when;
             phase.reads = reads;
@@ -294,8 +294,8 @@ impl<'a> Compiler<'a> {
             phase.discards = discards;
             phase.sets = sets;
         }
-        for at in 0..self.decls.len() {
-            self.define_routes(at);
+        for index in 0..self.decls.len() {
+            self.define_routes(index);
         }
     }
 
@@ -308,17 +308,17 @@ impl<'a> Compiler<'a> {
             KindDecl::Each { role, items, tally, quorum, diverse } => {
                 let items = match items {
                     ItemsDecl::Fixed(names) => {
-                        Items::Fixed(names.iter().map(|name| name.it.clone()).collect())
+                        Items::Fixed(names.iter().map(|name| name.value.clone()).collect())
                     }
                     ItemsDecl::Listed { list, up_to } => {
-                        Items::Listed { list: self.list(&list.it), up_to: *up_to }
+                        Items::Listed { list: self.list(&list.value), up_to: *up_to }
                     }
                 };
                 Work::Each {
                     contract: self.contract(role),
                     items,
                     tally: self.tally(tally),
-                    quorum: quorum.as_ref().map(|quorum| quorum.it),
+                    quorum: quorum.as_ref().map(|quorum| quorum.value),
                     diverse: *diverse,
                 }
             }
@@ -327,7 +327,7 @@ impl<'a> Compiler<'a> {
                 advisors: advisors.iter().map(|role| self.contract(role)).collect(),
             },
             KindDecl::Flow { list, at_once, tally, .. } => {
-                Work::Flow { list: self.list(&list.it), at_once: *at_once, tally: self.tally(tally) }
+                Work::Flow { list: self.list(&list.value), at_once: *at_once, tally: self.tally(tally) }
             }
             KindDecl::Do { operation } => {
                 let found = self.operation(operation);
@@ -337,12 +337,12 @@ impl<'a> Compiler<'a> {
                 Work::Operation { operation: found.unwrap_or(OperationId(0)) }
             }
             KindDecl::Ask { question, default, options, .. } => Work::Ask {
-                question: question.it.clone(),
-                default: default.as_ref().map(|default| self.signal(&default.it)),
+                question: question.value.clone(),
+                default: default.as_ref().map(|default| self.signal(&default.value)),
                 options: options
                     .iter()
                     .map(|option| QuestionOption {
-                        signal: self.signal(&option.name.it),
+                        signal: self.signal(&option.name.value),
                         offered: option.offered.as_ref().map(|offered| self.condition(offered)),
                     })
                     .collect(),
@@ -354,12 +354,12 @@ impl<'a> Compiler<'a> {
     fn tally(&mut self, rows: &[TallyDecl]) -> Vec<TallyRow> {
         rows.iter()
             .map(|row| TallyRow {
-                signal: self.signal(&row.signal.it),
+                signal: self.signal(&row.signal.value),
                 test: match &row.test {
-                    TallyTestDecl::Any(verdict) => TallyTest::Any(self.signal(&verdict.it)),
-                    TallyTestDecl::All(verdict) => TallyTest::All(self.signal(&verdict.it)),
-                    TallyTestDecl::AtLeast { least, verdict, .. } => {
-                        TallyTest::AtLeast(*least, self.signal(&verdict.it))
+                    TallyTestDecl::Any(verdict) => TallyTest::Any(self.signal(&verdict.value)),
+                    TallyTestDecl::All(verdict) => TallyTest::All(self.signal(&verdict.value)),
+                    TallyTestDecl::AtLeast { count, verdict, .. } => {
+                        TallyTest::AtLeast(*count, self.signal(&verdict.value))
                     }
                     TallyTestDecl::Otherwise => TallyTest::Otherwise,
                 },
@@ -368,7 +368,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// Never saturates: a workflow of 512 KiB cannot name more things than fit into 16 bits.
-fn narrow(at: usize) -> u16 {
-    u16::try_from(at).unwrap_or(u16::MAX)
+/// Converts an index. It never saturates: a file of 512 KiB has fewer names than 16 bits can count.
+fn narrow(index: usize) -> u16 {
+    u16::try_from(index).unwrap_or(u16::MAX)
 }

@@ -15,11 +15,11 @@ impl Compiler<'_> {
     }
 
     pub(super) fn comparison(&mut self, decl: &ComparisonDecl) -> Option<Comparison> {
-        let name = decl.fact.it.as_str();
+        let name = decl.fact.value.as_str();
         if let Some(flag) = self.program.flag_named(name) {
-            if let Some((_, value)) = &decl.compared {
+            if let Some((_, operand)) = &decl.compared {
                 let message = format!("`{name}` is a flag and cannot be compared");
-                self.report(Code::Phrase, value.span, message, format!("write `{name}` or `not {name}`"));
+                self.report(Code::Phrase, operand.span, message, format!("write `{name}` or `not {name}`"));
                 return None;
             }
             return Some(Comparison {
@@ -28,8 +28,8 @@ impl Compiler<'_> {
                 value: u16::from(!decl.negated),
             });
         }
-        let Some((order, value)) = &decl.compared else {
-            let mut known: Vec<&str> = self.file.flags.iter().map(|flag| flag.it.as_str()).collect();
+        let Some((order, operand)) = &decl.compared else {
+            let mut known: Vec<&str> = self.file.flags.iter().map(|flag| flag.value.as_str()).collect();
             known.extend(["tasks", "confidence", "mode", "risk"]);
             let remedy = format!("{}, or declare it under `flags`", suggest(name, known));
             self.report(Code::UnknownFact, decl.fact.span, format!("there is no flag `{name}`"), remedy);
@@ -44,26 +44,26 @@ impl Compiler<'_> {
                 None => (Fact::Count(self.list(name)), &[]),
             },
         };
-        let number = match levels.iter().position(|level| *level == value.it) {
+        let number = match levels.iter().position(|level| *level == operand.value) {
             Some(level) => Some(narrow(level)),
-            None if levels.is_empty() => value.it.parse().ok(),
+            None if levels.is_empty() => operand.value.parse().ok(),
             None => None,
         };
         let Some(number) = number else {
-            let message = format!("`{}` is not a value of `{name}`", value.it);
+            let message = format!("`{}` is not a value of `{name}`", operand.value);
             let remedy = if levels.is_empty() {
                 "write a number".to_string()
             } else {
-                suggest(&value.it, levels.iter().copied())
+                suggest(&operand.value, levels.iter().copied())
             };
-            self.report(Code::UnknownFact, value.span, message, remedy);
+            self.report(Code::UnknownFact, operand.span, message, remedy);
             return None;
         };
         Some(Comparison { fact, order: *order, value: number })
     }
 
     pub(super) fn artifacts(&mut self, names: &[Spanned<String>]) -> Vec<ArtifactId> {
-        names.iter().map(|name| ArtifactId(intern(&mut self.program.artifacts, &name.it))).collect()
+        names.iter().map(|name| ArtifactId(intern(&mut self.program.artifacts, &name.value))).collect()
     }
 
     pub(super) fn signal(&mut self, name: &str) -> SignalId {
@@ -75,32 +75,34 @@ impl Compiler<'_> {
     }
 
     pub(super) fn flag(&mut self, name: &Spanned<String>) -> Option<FlagId> {
-        let found = self.program.flag_named(&name.it);
+        let found = self.program.flag_named(&name.value);
         if found.is_none() {
-            let remedy =
-                suggest(&name.it, self.file.flags.iter().map(|flag| flag.it.as_str()).collect::<Vec<_>>());
-            let message = format!("there is no flag `{}`", name.it);
+            let remedy = suggest(
+                &name.value,
+                self.file.flags.iter().map(|flag| flag.value.as_str()).collect::<Vec<_>>(),
+            );
+            let message = format!("there is no flag `{}`", name.value);
             self.report(Code::UnknownFact, name.span, message, remedy);
         }
         found
     }
 
     pub(super) fn contract(&mut self, role: &Spanned<String>) -> ContractId {
-        let known = self.program.contracts.iter().position(|contract| contract.title() == role.it);
-        if let Some(at) = known {
-            return ContractId(narrow(at));
+        let known = self.program.contracts.iter().position(|contract| contract.title() == role.value);
+        if let Some(index) = known {
+            return ContractId(narrow(index));
         }
-        let spec = self.roles.get(&role.it);
+        let spec = self.roles.get(&role.value);
         if spec.is_none() {
-            let remedy = suggest(&role.it, self.roles.titles().collect::<Vec<_>>());
-            self.report(Code::UnknownRole, role.span, format!("there is no role `{}`", role.it), remedy);
+            let remedy = suggest(&role.value, self.roles.titles().collect::<Vec<_>>());
+            self.report(Code::UnknownRole, role.span, format!("there is no role `{}`", role.value), remedy);
         }
-        let contract = self.contract_of(&role.it, spec);
+        let contract = self.build_contract(&role.value, spec);
         self.program.contracts.push(contract);
         ContractId(narrow(self.program.contracts.len() - 1))
     }
 
-    pub(super) fn contract_of(&mut self, title: &str, spec: Option<&RoleSpec>) -> Contract {
+    pub(super) fn build_contract(&mut self, title: &str, spec: Option<&RoleSpec>) -> Contract {
         let (role, mode) = title.split_once('/').unwrap_or((title, ""));
         let mut contract = Contract {
             role: role.to_string(),
@@ -132,10 +134,11 @@ impl Compiler<'_> {
     }
 
     pub(super) fn operation(&mut self, name: &Spanned<String>) -> Option<OperationId> {
-        if let Some(at) = self.program.operations.iter().position(|known| known.name.name() == name.it) {
-            return Some(OperationId(narrow(at)));
+        if let Some(index) = self.program.operations.iter().position(|known| known.name.name() == name.value)
+        {
+            return Some(OperationId(narrow(index)));
         }
-        let spec = operation(&name.it)?;
+        let spec = operation(&name.value)?;
         let compiled = Operation {
             name: spec.operation,
             results: spec.results.iter().map(|result| self.signal(result)).collect(),
@@ -155,10 +158,11 @@ impl Compiler<'_> {
     }
 }
 
+/// The index of a name, which is added if it is new.
 fn intern(names: &mut Vec<String>, name: &str) -> u16 {
-    let at = names.iter().position(|known| known == name).unwrap_or_else(|| {
+    let index = names.iter().position(|known| known == name).unwrap_or_else(|| {
         names.push(name.to_string());
         names.len() - 1
     });
-    narrow(at)
+    narrow(index)
 }

@@ -12,22 +12,22 @@ use remand_kernel::signal::{
 #[derive(Clone, Debug, Default)]
 pub struct Producible {
     plain: Vec<SignalId>,
-    /// Detector, verdict, and the signal for both together.
+    /// A detector, a verdict, and the signal for both together.
     qualified: Vec<(SignalId, SignalId, SignalId)>,
 }
 
 /// Finds the signals that a phase can end with, and records qualified detectors in the program.
-pub fn of(program: &mut Program, id: PhaseId, decl: &PhaseDecl) -> Producible {
+pub fn producible_signals(program: &mut Program, id: PhaseId, decl: &PhaseDecl) -> Producible {
     let mut all = Producible::default();
     match program.phase(id).work.clone() {
-        Work::Role { contract, .. } => all.add_contract(program, contract, Verdicts::Own),
+        Work::Role { contract, .. } => all.add_contract(program, contract, Verdicts::Direct),
         Work::Each { contract, tally, .. } => {
             all.plain.extend(tally.iter().map(|row| row.signal));
             all.add_contract(program, contract, Verdicts::Tallied);
         }
         Work::Panel { members, .. } => {
             for contract in members {
-                all.add_contract(program, contract, Verdicts::Own);
+                all.add_contract(program, contract, Verdicts::Direct);
             }
         }
         Work::Flow { tally, .. } => all.plain.extend(tally.iter().map(|row| row.signal)),
@@ -51,17 +51,17 @@ pub fn of(program: &mut Program, id: PhaseId, decl: &PhaseDecl) -> Producible {
     all
 }
 
-/// Whether a contract's verdicts are signals of the phase or are tallied.
+/// Whether a contract's verdicts are signals of the phase, or the input of a tally.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdicts {
-    Own,
+    Direct,
     Tallied,
 }
 
 impl Producible {
     fn add_contract(&mut self, program: &Program, contract: ContractId, verdicts: Verdicts) {
         let contract = program.contract(contract);
-        if verdicts == Verdicts::Own {
+        if verdicts == Verdicts::Direct {
             if contract.by_kind {
                 self.plain.extend(contract.says.first());
                 self.plain.extend(KIND_FINDINGS);
@@ -86,8 +86,8 @@ impl Producible {
         let verdicts = rejecting(program, id);
         for detector in [REVERSAL, CIRCLE, OSCILLATION, REPEATED] {
             let name = program.signal(detector).to_string();
-            let written = decl.on.iter().any(|(key, _)| key.it.starts_with(&format!("{name} ")));
-            if !written || !self.plain.contains(&detector) {
+            let is_routed = decl.on.iter().any(|(key, _)| key.value.starts_with(&format!("{name} ")));
+            if !is_routed || !self.plain.contains(&detector) {
                 continue;
             }
             for verdict in &verdicts {
@@ -108,7 +108,7 @@ impl Producible {
         }
     }
 
-    /// All signals, qualified ones included.
+    /// All signals, including qualified ones.
     pub fn all(&self) -> Vec<SignalId> {
         self.plain.iter().copied().chain(self.qualified.iter().map(|(_, _, signal)| *signal)).collect()
     }
@@ -130,8 +130,9 @@ impl Producible {
 }
 
 fn needs_spent(route: &RouteDecl) -> bool {
-    let own = route.spends.iter().any(|budget| budget.it == super::ROUND) && route.otherwise.is_none();
-    own || route.otherwise.as_deref().is_some_and(needs_spent)
+    let spends_rounds =
+        route.spends.iter().any(|budget| budget.value == super::ROUND) && route.otherwise.is_none();
+    spends_rounds || route.otherwise.as_deref().is_some_and(needs_spent)
 }
 
 /// The verdicts of a phase's contracts, except the success verdicts.

@@ -1,6 +1,6 @@
-//! How many dispatches a run takes: on the happy path, and in the worst case.
+//! Counts the dispatches of a run: on the happy path, and in the worst case.
 
-use super::graph::{ArcTarget, Graph, TooMany};
+use super::graph::{Graph, GraphTarget, TooManyNodes};
 use super::machine::{Counting, Machine, MachineNode, Scenario};
 use super::tasks::{TaskCosts, batch_costs, task_costs};
 use remand_kernel::event::Mode;
@@ -21,9 +21,9 @@ pub struct Bound {
 /// The exact worst case in one mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Worst {
-    /// Without retries.
+    /// The number of dispatches without retries.
     pub dispatches: u64,
-    /// If every dispatch needs all its retries. Environment failures and holds are not bounded.
+    /// The number if every dispatch needs all its retries. Retries after environment failures are not limited.
     pub with_retries: u64,
     /// The number of explored states.
     pub states: u64,
@@ -31,20 +31,20 @@ pub struct Worst {
 
 impl Bound {
     /// The higher bound of the two modes, without retries.
-    pub fn most(&self) -> u64 {
+    pub fn max_dispatches(&self) -> u64 {
         self.autonomous.dispatches.max(self.interactive.dispatches)
     }
 }
 
-/// The number of dispatches of a workflow with this many items in its lists.
-pub fn bound(program: &Program, counts: &[(&str, u16)]) -> Result<Bound, TooMany> {
-    BoundCalculator::new(program).of(counts)
+/// The number of dispatches of a workflow, given the lengths of its lists.
+pub fn bound(program: &Program, counts: &[(&str, u16)]) -> Result<Bound, TooManyNodes> {
+    BoundCalculator::new(program).calculate(counts)
 }
 
-/// Calculates the bound for many list lengths; what does not depend on them is explored once.
+/// Calculates bounds for different list lengths. Parts that do not depend on the lengths are explored once.
 pub struct BoundCalculator<'p> {
     program: &'p Program,
-    /// Worlds that no condition and no budget distinguishes share a graph.
+    /// Scenarios that no condition and no budget distinguishes share a graph.
     explored: Vec<(Scenario, Explored)>,
 }
 
@@ -60,7 +60,7 @@ impl<'p> BoundCalculator<'p> {
         BoundCalculator { program, explored: Vec::new() }
     }
 
-    pub fn of(&mut self, counts: &[(&str, u16)]) -> Result<Bound, TooMany> {
+    pub fn calculate(&mut self, counts: &[(&str, u16)]) -> Result<Bound, TooManyNodes> {
         let program = self.program;
         Ok(Bound {
             happy: happy(program, &Scenario::new(program, Mode::Autonomous, counts)),
@@ -69,21 +69,22 @@ impl<'p> BoundCalculator<'p> {
         })
     }
 
-    fn worst(&mut self, world: Scenario) -> Result<Worst, TooMany> {
-        let at =
-            match self.explored.iter().position(|(known, _)| have_same_graph(self.program, known, &world)) {
-                Some(at) => at,
+    fn worst(&mut self, scenario: Scenario) -> Result<Worst, TooManyNodes> {
+        let index =
+            match self.explored.iter().position(|(known, _)| have_same_graph(self.program, known, &scenario))
+            {
+                Some(index) => index,
                 None => {
-                    let explored = explore(self.program, world.clone())?;
-                    self.explored.push((world.clone(), explored));
+                    let explored = explore(self.program, scenario.clone())?;
+                    self.explored.push((scenario.clone(), explored));
                     self.explored.len() - 1
                 }
             };
-        let explored = &self.explored[at].1;
-        let machine = Machine::new(self.program, world, Counting::Exact);
+        let explored = &self.explored[index].1;
+        let machine = Machine::new(self.program, scenario, Counting::Exact);
         Ok(Worst {
-            dispatches: longest(&machine, explored, &explored.plain, Weight::Plain),
-            with_retries: longest(&machine, explored, &explored.retried, Weight::Retried),
+            dispatches: longest_path(&machine, explored, &explored.plain, Weight::Plain),
+            with_retries: longest_path(&machine, explored, &explored.retried, Weight::Retried),
             states: explored.graph.len() as u64,
         })
     }
@@ -95,10 +96,10 @@ enum Weight {
     Retried,
 }
 
-fn explore(program: &Program, world: Scenario) -> Result<Explored, TooMany> {
-    let machine = Machine::new(program, world, Counting::Exact);
+fn explore(program: &Program, scenario: Scenario) -> Result<Explored, TooManyNodes> {
+    let machine = Machine::new(program, scenario, Counting::Exact);
     let graph = Graph::build(&machine, None)?;
-    let order = graph.order().ok_or(TooMany)?;
+    let order = graph.order().ok_or(TooManyNodes)?;
     let mut plain = BTreeMap::new();
     let mut retried = BTreeMap::new();
     for id in program.phase_ids() {
@@ -110,7 +111,7 @@ fn explore(program: &Program, world: Scenario) -> Result<Explored, TooMany> {
     Ok(Explored { graph, order, plain, retried })
 }
 
-/// Whether two worlds have the same transition system: no condition and no budget distinguishes them.
+/// Whether two scenarios have the same graph: no condition and no budget distinguishes them.
 fn have_same_graph(program: &Program, a: &Scenario, b: &Scenario) -> bool {
     let same_truth = program.conditions().flat_map(|(_, condition)| &condition.all).all(|comparison| {
         match comparison.fact {
@@ -124,15 +125,16 @@ fn have_same_graph(program: &Program, a: &Scenario, b: &Scenario) -> bool {
             | remand_kernel::program::Fact::Left(_) => true,
         }
     });
-    let same_budgets = (0..program.budgets.len()).filter_map(|at| u16::try_from(at).ok()).all(|at| {
-        let id = remand_kernel::ids::BudgetId(at);
-        program.capacity(id, |list| a.count(list)) == program.capacity(id, |list| b.count(list))
-    });
+    let same_budgets =
+        (0..program.budgets.len()).filter_map(|index| u16::try_from(index).ok()).all(|index| {
+            let id = remand_kernel::ids::BudgetId(index);
+            program.capacity(id, |list| a.count(list)) == program.capacity(id, |list| b.count(list))
+        });
     a.mode == b.mode && same_truth && same_budgets
 }
 
-/// The longest path, measured in dispatches.
-fn longest(
+/// The number of dispatches on the longest path.
+fn longest_path(
     machine: &Machine<'_>,
     explored: &Explored,
     flows: &BTreeMap<PhaseId, TaskCosts>,
@@ -154,40 +156,40 @@ fn longest(
     for start in &graph.starts {
         reached[*start as usize] = Some(0);
     }
-    let mut most = 0;
-    for at in &explored.order {
-        let Some(before) = reached[*at as usize] else {
+    let mut worst = 0;
+    for node in &explored.order {
+        let Some(before) = reached[*node as usize] else {
             continue;
         };
-        let phase = graph.phases[*at as usize];
+        let phase = graph.phases[*node as usize];
         let (plain, retried) = machine.dispatches(phase);
-        let own = if weight == Weight::Plain { plain } else { retried };
+        let phase_cost = if weight == Weight::Plain { plain } else { retried };
         if let Some((_, failing)) = batches.get(&phase) {
-            most = most.max(before + failing);
+            worst = worst.max(before + failing);
         }
-        for arc in graph.edges_of(*at) {
+        for edge in graph.edges_of(*node) {
             let cost = match batches.get(&phase) {
                 // No batch of this size ends with this row.
-                Some((rows, _)) => match rows.get(&arc.signal) {
+                Some((rows, _)) => match rows.get(&edge.signal) {
                     Some(cost) => *cost,
                     None => continue,
                 },
-                None => own,
+                None => phase_cost,
             };
             let after = before + cost;
-            most = most.max(after);
-            if let ArcTarget::Node(to) = arc.to {
-                let known = &mut reached[to as usize];
-                *known = Some(known.unwrap_or(0).max(after));
+            worst = worst.max(after);
+            if let GraphTarget::Node(to) = edge.to {
+                let longest = &mut reached[to as usize];
+                *longest = Some(longest.unwrap_or(0).max(after));
             }
         }
     }
-    most
+    worst
 }
 
 fn flow_count(machine: &Machine<'_>, flow: PhaseId) -> u16 {
     match &machine.program.phase(flow).work {
-        Work::Flow { list, .. } => machine.world.count(*list),
+        Work::Flow { list, .. } => machine.scenario.count(*list),
         Work::Role { .. }
         | Work::Each { .. }
         | Work::Panel { .. }
@@ -196,16 +198,16 @@ fn flow_count(machine: &Machine<'_>, flow: PhaseId) -> u16 {
     }
 }
 
-/// The dispatches when every phase ends with its first signal and no flag is set.
-pub fn happy(program: &Program, world: &Scenario) -> u64 {
-    let machine = Machine::new(program, world.clone(), Counting::Exact);
+/// The number of dispatches if every phase ends with its first signal and no flag is set.
+pub fn happy(program: &Program, scenario: &Scenario) -> u64 {
+    let machine = Machine::new(program, scenario.clone(), Counting::Exact);
     let Some(mut node) = machine.starts(None, Confidence::High).pop() else {
         return 0;
     };
     let mut dispatches = 0;
     // A happy path visits no phase twice, so the length of the flow bounds it.
     for _ in 0..=program.phases.len() * 2 {
-        dispatches += happy_cost(&machine, world, node.phase);
+        dispatches += happy_cost(&machine, scenario, node.phase);
         match happy_next(&machine, &node) {
             Some(next) => node = next,
             None => break,
@@ -214,11 +216,11 @@ pub fn happy(program: &Program, world: &Scenario) -> u64 {
     dispatches
 }
 
-fn happy_cost(machine: &Machine<'_>, world: &Scenario, phase: PhaseId) -> u64 {
+fn happy_cost(machine: &Machine<'_>, scenario: &Scenario, phase: PhaseId) -> u64 {
     match &machine.program.phase(phase).work {
         Work::Flow { list, .. } => {
             let per_task = task_costs(machine, phase, false).map_or(0, |costs| costs.happy);
-            u64::from(world.count(*list)) * per_task
+            u64::from(scenario.count(*list)) * per_task
         }
         // On the happy path, a list is processed as one item.
         Work::Each { items: Items::Listed { .. }, .. } => 1,
@@ -240,9 +242,9 @@ fn happy_next(machine: &Machine<'_>, node: &MachineNode) -> Option<MachineNode> 
         // No flag is set on the happy path, so phases that depend on one are skipped.
         Action::Next => resolve::following(program, node.phase, |condition| {
             resolve::holds(condition, |fact| match fact {
-                remand_kernel::program::Fact::Count(list) => machine.world.count(list),
+                remand_kernel::program::Fact::Count(list) => machine.scenario.count(list),
                 remand_kernel::program::Fact::Confidence => Confidence::High as u16,
-                remand_kernel::program::Fact::Mode => machine.world.mode as u16,
+                remand_kernel::program::Fact::Mode => machine.scenario.mode as u16,
                 remand_kernel::program::Fact::Risk | remand_kernel::program::Fact::Flag(_) => 0,
                 remand_kernel::program::Fact::Left(budget) => node.left[budget.index()],
             })
@@ -262,7 +264,7 @@ fn happy_next(machine: &Machine<'_>, node: &MachineNode) -> Option<MachineNode> 
     target.map(|phase| MachineNode { phase, caller, ..node.clone() })
 }
 
-/// The signal that a phase ends with when all goes well.
+/// The signal that a phase ends with if everything succeeds.
 pub fn happy_signal(program: &Program, id: PhaseId) -> Option<SignalId> {
     let phase = program.phase(id);
     match &phase.work {

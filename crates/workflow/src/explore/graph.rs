@@ -6,14 +6,14 @@ use remand_kernel::program::{Confidence, Effect};
 use rustc_hash::FxHashMap;
 
 /// The maximum number of explored nodes.
-const MOST: usize = 4_000_000;
+const MAX_NODES: usize = 4_000_000;
 
 /// The reachable part of a transition system.
 pub struct Graph {
     pub phases: Vec<PhaseId>,
-    /// Where the edges of each node start; one more entry than there are nodes.
+    /// The index of the first edge of each node, and then the number of all edges.
     first: Vec<u32>,
-    pub edges: Vec<Arc>,
+    pub edges: Vec<GraphEdge>,
     pub starts: Vec<u32>,
     packing: Packing,
     packed: Vec<u128>,
@@ -21,9 +21,9 @@ pub struct Graph {
 
 /// One edge of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arc {
+pub struct GraphEdge {
     pub signal: SignalId,
-    pub to: ArcTarget,
+    pub to: GraphTarget,
     pub effect: Option<Effect>,
     /// Whether the edge sends work back.
     pub back: bool,
@@ -31,7 +31,7 @@ pub struct Arc {
 
 /// Where an edge of the graph leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArcTarget {
+pub enum GraphTarget {
     Node(u32),
     Done,
     Fail,
@@ -42,12 +42,12 @@ pub enum ArcTarget {
 
 /// There are too many nodes to explore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooMany;
+pub struct TooManyNodes;
 
 impl Graph {
     /// Builds the graph that is reachable from the starts of a flow.
-    pub fn build(machine: &Machine<'_>, owner: Option<PhaseId>) -> Result<Graph, TooMany> {
-        let packing = Packing::new(machine).ok_or(TooMany)?;
+    pub fn build(machine: &Machine<'_>, owner: Option<PhaseId>) -> Result<Graph, TooManyNodes> {
+        let packing = Packing::new(machine).ok_or(TooManyNodes)?;
         let mut known: FxHashMap<u128, u32> = FxHashMap::default();
         let mut graph = Graph {
             phases: Vec::new(),
@@ -58,29 +58,29 @@ impl Graph {
             packing,
         };
         for start in machine.starts(owner, Confidence::High) {
-            let at = graph.intern(&mut known, &start);
-            graph.starts.push(at);
+            let start = graph.intern(&mut known, &start);
+            graph.starts.push(start);
         }
-        let mut at = 0;
-        while at < graph.packed.len() {
-            if graph.packed.len() > MOST {
-                return Err(TooMany);
+        let mut index = 0;
+        while index < graph.packed.len() {
+            if graph.packed.len() > MAX_NODES {
+                return Err(TooManyNodes);
             }
-            let node = graph.packing.unpack(graph.packed[at]);
+            let node = graph.packing.unpack(graph.packed[index]);
             for edge in machine.edges(&node) {
                 let to = match &edge.target {
-                    StepTarget::Node(next) => ArcTarget::Node(graph.intern(&mut known, next)),
-                    StepTarget::Done => ArcTarget::Done,
-                    StepTarget::Fail => ArcTarget::Fail,
-                    StepTarget::Stop => ArcTarget::Stop,
-                    StepTarget::Hold => ArcTarget::Hold,
-                    StepTarget::Exit(signal) => ArcTarget::Exit(*signal),
+                    StepTarget::Node(next) => GraphTarget::Node(graph.intern(&mut known, next)),
+                    StepTarget::Done => GraphTarget::Done,
+                    StepTarget::Fail => GraphTarget::Fail,
+                    StepTarget::Stop => GraphTarget::Stop,
+                    StepTarget::Hold => GraphTarget::Hold,
+                    StepTarget::Exit(signal) => GraphTarget::Exit(*signal),
                 };
                 let back = edge.route.action.is_back();
-                graph.edges.push(Arc { signal: edge.signal, to, effect: edge.effect, back });
+                graph.edges.push(GraphEdge { signal: edge.signal, to, effect: edge.effect, back });
             }
             graph.first.push(u32::try_from(graph.edges.len()).unwrap_or(u32::MAX));
-            at += 1;
+            index += 1;
         }
         Ok(graph)
     }
@@ -102,30 +102,32 @@ impl Graph {
         self.packed.is_empty()
     }
 
-    pub fn edges_of(&self, at: u32) -> &[Arc] {
-        let at = at as usize;
-        &self.edges[self.first[at] as usize..self.first[at + 1] as usize]
+    pub fn edges_of(&self, node: u32) -> &[GraphEdge] {
+        let node = node as usize;
+        &self.edges[self.first[node] as usize..self.first[node + 1] as usize]
     }
 
-    pub fn node(&self, at: u32) -> MachineNode {
-        self.packing.unpack(self.packed[at as usize])
+    pub fn node(&self, index: u32) -> MachineNode {
+        self.packing.unpack(self.packed[index as usize])
     }
 
     /// The nodes in topological order; `None` if there is a cycle.
     pub fn order(&self) -> Option<Vec<u32>> {
         let mut waiting = vec![0_u32; self.len()];
-        for arc in &self.edges {
-            if let ArcTarget::Node(to) = arc.to {
+        for edge in &self.edges {
+            if let GraphTarget::Node(to) = edge.to {
                 waiting[to as usize] += 1;
             }
         }
         let mut order: Vec<u32> = Vec::with_capacity(self.len());
-        let mut ready: Vec<u32> =
-            (0..self.len()).filter(|at| waiting[*at] == 0).filter_map(|at| u32::try_from(at).ok()).collect();
-        while let Some(at) = ready.pop() {
-            order.push(at);
-            for arc in self.edges_of(at) {
-                if let ArcTarget::Node(to) = arc.to {
+        let mut ready: Vec<u32> = (0..self.len())
+            .filter(|node| waiting[*node] == 0)
+            .filter_map(|node| u32::try_from(node).ok())
+            .collect();
+        while let Some(node) = ready.pop() {
+            order.push(node);
+            for edge in self.edges_of(node) {
+                if let GraphTarget::Node(to) = edge.to {
                     waiting[to as usize] -= 1;
                     if waiting[to as usize] == 0 {
                         ready.push(to);
@@ -140,14 +142,14 @@ impl Graph {
 /// Packs a node into a number, with one bit field per part.
 struct Packing {
     phase_bits: u32,
-    /// The width of each budget in bits; empty without counters.
+    /// The number of bits for each budget; empty without counters.
     budgets: Vec<u32>,
 }
 
 impl Packing {
     fn new(machine: &Machine<'_>) -> Option<Packing> {
         let program = machine.program;
-        // One value more than there are phases stands for "no caller".
+        // The caller needs one more value, for "no caller".
         let phase_bits = bits(program.phases.len() + 1);
         let budgets: Vec<u32> = match machine.counting {
             Counting::Free => Vec::new(),
@@ -186,7 +188,7 @@ impl Packing {
     }
 }
 
-/// The number of bits for values from 0 to `most`.
-fn bits(most: usize) -> u32 {
-    (usize::BITS - most.leading_zeros()).max(1)
+/// The number of bits for values from 0 to `max`.
+fn bits(max: usize) -> u32 {
+    (usize::BITS - max.leading_zeros()).max(1)
 }

@@ -1,9 +1,9 @@
 //! Proves that a guarantee holds on every path, or finds the shortest path that violates it.
 //!
-//! One bit monitors a guarantee along each path. The search first runs without counters: there are few nodes, and more
-//! paths than can really occur, so a guarantee that holds there holds. Only a violation is searched again with counters.
+//! One bit monitors a guarantee along each path. The search first ignores counters: the graph is small and has more paths
+//! than can occur, so a guarantee that holds there holds. If the search finds a violation, it runs again with counters.
 
-use super::graph::{Arc, ArcTarget, Graph, TooMany};
+use super::graph::{Graph, GraphEdge, GraphTarget, TooManyNodes};
 use super::machine::{Counting, Machine, Scenario};
 use super::tasks::{row_of, subsets};
 use remand_kernel::ids::{ArtifactId, PhaseId, SignalId};
@@ -29,7 +29,7 @@ pub enum EndKind {
     Stop,
 }
 
-/// What a guarantee claims about every path.
+/// The claim that a guarantee makes about every path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
     /// Whenever A happens, B has happened before, and no C since then.
@@ -43,20 +43,20 @@ pub enum Claim {
 /// A path that violates a guarantee: phases with the signals they ended with.
 pub type Counterexample = Vec<(PhaseId, Option<SignalId>)>;
 
-/// Finds the shortest path that violates a claim in any of these worlds.
+/// Finds the shortest path that violates a claim in any of these scenarios.
 pub fn refute(
     program: &Program,
-    worlds: &[Scenario],
+    scenarios: &[Scenario],
     claim: &Claim,
-) -> Result<Option<Counterexample>, TooMany> {
+) -> Result<Option<Counterexample>, TooManyNodes> {
     let monitor = Monitor::new(claim);
     let mut shortest: Option<Counterexample> = None;
-    for world in worlds {
-        let free = Search::new(program, world, Counting::Free, &monitor)?;
+    for scenario in scenarios {
+        let free = Search::new(program, scenario, Counting::Free, &monitor)?;
         if free.run().is_none() {
             continue;
         }
-        if let Some(path) = Search::new(program, world, Counting::Exact, &monitor)?.run()
+        if let Some(path) = Search::new(program, scenario, Counting::Exact, &monitor)?.run()
             && shortest.as_ref().is_none_or(|known| path.len() < known.len())
         {
             shortest = Some(path);
@@ -71,7 +71,8 @@ struct Monitor<'c> {
     clear: &'c [Atom],
     /// Whether `set` or `clear` wins if both happen in one phase.
     winner: Winner,
-    /// What must not happen, and at which value of the bit; `None` checks the bit at the end of the run.
+    /// The atoms that must not happen, and the value of the bit at which they must not. `None` for a claim about the end
+    /// of the run.
     forbidden: Option<(&'c [Atom], bool)>,
     /// How the bits of tasks are combined.
     combination: Combination,
@@ -116,7 +117,7 @@ impl<'c> Monitor<'c> {
         }
     }
 
-    /// Whether the phase must not run at all, whatever its signal.
+    /// Whether the claim forbids the phase itself, with any signal.
     fn forbids(&self, phase: PhaseId) -> bool {
         self.forbidden.is_some_and(|(atoms, _)| atoms.contains(&Atom::Phase(phase)))
     }
@@ -125,47 +126,47 @@ impl<'c> Monitor<'c> {
     fn after(&self, program: &Program, bit: bool, visit: &Visit<'_>) -> Option<bool> {
         if let Some((atoms, bad)) = self.forbidden
             && bit == bad
-            && atoms.iter().any(|atom| visit.shows(program, *atom))
+            && atoms.iter().any(|atom| visit.matches(program, *atom))
         {
             return None;
         }
-        let set = self.set.iter().any(|atom| visit.shows(program, *atom));
-        let clear = self.clear.iter().any(|atom| visit.shows(program, *atom));
+        let set = self.set.iter().any(|atom| visit.matches(program, *atom));
+        let clear = self.clear.iter().any(|atom| visit.matches(program, *atom));
         let after = match (set, clear, self.winner) {
             (true, true, Winner::Set) | (true, false, _) => true,
             (true, true, Winner::Clear) | (false, true, _) => false,
             (false, false, _) => bit,
         };
-        let over = matches!(visit.arc.to, ArcTarget::Done | ArcTarget::Fail | ArcTarget::Stop);
-        let is_unfulfilled = self.forbidden.is_none() && over && after;
+        let is_over = matches!(visit.edge.to, GraphTarget::Done | GraphTarget::Fail | GraphTarget::Stop);
+        let is_unfulfilled = self.forbidden.is_none() && is_over && after;
         (!is_unfulfilled).then_some(after)
     }
 }
 
-/// One phase on a path, with the edge it left by.
+/// One phase on a path, and the edge that leaves it.
 struct Visit<'g> {
     phase: PhaseId,
-    arc: &'g Arc,
+    edge: &'g GraphEdge,
     target: Option<PhaseId>,
 }
 
 impl Visit<'_> {
-    fn shows(&self, program: &Program, atom: Atom) -> bool {
+    fn matches(&self, program: &Program, atom: Atom) -> bool {
         match atom {
             Atom::Phase(phase) => phase == self.phase,
-            Atom::PhaseSignal(phase, signal) => phase == self.phase && signal == self.arc.signal,
-            Atom::Signal(signal) => signal == self.arc.signal,
+            Atom::PhaseSignal(phase, signal) => phase == self.phase && signal == self.edge.signal,
+            Atom::Signal(signal) => signal == self.edge.signal,
             Atom::Change(artifact) => {
-                let discarded = self.arc.back
+                let discarded = self.edge.back
                     && self.target.is_some_and(|target| program.phase(target).discards.contains(&artifact));
                 discarded || program.phase(self.phase).writes.contains(&artifact)
             }
-            Atom::Effect(effect) => self.arc.effect == Some(effect),
-            Atom::End(end) => match self.arc.to {
-                ArcTarget::Done => end == EndKind::Done,
-                ArcTarget::Fail => end == EndKind::Fail,
-                ArcTarget::Stop => end == EndKind::Stop,
-                ArcTarget::Node(_) | ArcTarget::Hold | ArcTarget::Exit(_) => false,
+            Atom::Effect(effect) => self.edge.effect == Some(effect),
+            Atom::End(end) => match self.edge.to {
+                GraphTarget::Done => end == EndKind::Done,
+                GraphTarget::Fail => end == EndKind::Fail,
+                GraphTarget::Stop => end == EndKind::Stop,
+                GraphTarget::Node(_) | GraphTarget::Hold | GraphTarget::Exit(_) => false,
             },
         }
     }
@@ -204,11 +205,11 @@ impl TaskBits {
 impl<'a> Search<'a> {
     fn new(
         program: &'a Program,
-        world: &Scenario,
+        scenario: &Scenario,
         counting: Counting,
         monitor: &'a Monitor<'a>,
-    ) -> Result<Search<'a>, TooMany> {
-        let machine = Machine::new(program, world.clone(), counting);
+    ) -> Result<Search<'a>, TooManyNodes> {
+        let machine = Machine::new(program, scenario.clone(), counting);
         let graph = Graph::build(&machine, None)?;
         let mut flows = BTreeMap::new();
         for id in program.phase_ids() {
@@ -221,53 +222,53 @@ impl<'a> Search<'a> {
 
     /// The shortest path that violates the claim.
     fn run(&self) -> Option<Counterexample> {
-        let mut walk = Walk::new(&self.graph);
+        let mut paths = BreadthFirst::new(&self.graph);
         let mut tasks: BTreeMap<(PhaseId, bool), TaskBits> = BTreeMap::new();
-        while let Some((at, bit)) = walk.next() {
-            let phase = self.graph.phases[at as usize];
+        while let Some((node, bit)) = paths.next() {
+            let phase = self.graph.phases[node as usize];
             if let Some(flow) = self.flows.get(&phase) {
                 let bits = tasks.entry((phase, bit)).or_insert_with(|| self.task(flow, bit));
                 if let Some(inner) = &bits.violation {
-                    let mut path = walk.path(&self.graph, at, bit, None);
+                    let mut path = paths.path(&self.graph, node, bit, None);
                     path.extend(inner.iter().copied());
                     return Some(path);
                 }
-                for arc in self.graph.edges_of(at) {
-                    for combined in self.batch(phase, arc.signal, bits, bit) {
-                        if !self.follow(&mut walk, at, bit, combined, arc) {
-                            return Some(walk.path(&self.graph, at, bit, Some(arc.signal)));
+                for edge in self.graph.edges_of(node) {
+                    for combined in self.batch(phase, edge.signal, bits, bit) {
+                        if !self.follow(&mut paths, node, bit, combined, edge) {
+                            return Some(paths.path(&self.graph, node, bit, Some(edge.signal)));
                         }
                     }
                 }
                 continue;
             }
-            for arc in self.graph.edges_of(at) {
-                if !self.follow(&mut walk, at, bit, bit, arc) {
-                    let shown = (!self.monitor.forbids(phase)).then_some(arc.signal);
-                    return Some(walk.path(&self.graph, at, bit, shown));
+            for edge in self.graph.edges_of(node) {
+                if !self.follow(&mut paths, node, bit, bit, edge) {
+                    let shown = (!self.monitor.forbids(phase)).then_some(edge.signal);
+                    return Some(paths.path(&self.graph, node, bit, shown));
                 }
             }
         }
         None
     }
 
-    /// Follows an edge; `false` if that violates the claim.
-    fn follow(&self, walk: &mut Walk, at: u32, from: bool, bit: bool, arc: &Arc) -> bool {
-        match self.monitor.after(self.program, bit, &visit(&self.graph, at, arc)) {
+    /// Follows an edge. Returns `false` if that violates the claim.
+    fn follow(&self, paths: &mut BreadthFirst, node: u32, from: bool, bit: bool, edge: &GraphEdge) -> bool {
+        match self.monitor.after(self.program, bit, &visit(&self.graph, node, edge)) {
             None => false,
             Some(after) => {
-                if let ArcTarget::Node(to) = arc.to {
-                    walk.reach(to, after, (at, from, arc.signal));
+                if let GraphTarget::Node(to) = edge.to {
+                    paths.reach(to, after, (node, from, edge.signal));
                 }
                 true
             }
         }
     }
 
-    /// Explores a task that runs in parallel with others, one of which may have flipped the bit before.
+    /// Explores a task that runs in parallel with others. Another task may have flipped the bit before.
     fn task(&self, graph: &Graph, bit: bool) -> TaskBits {
         let mut bits = TaskBits { flipping: self.flipping_exits(graph, bit), ..TaskBits::default() };
-        // A task whose result is still valid changes nothing.
+        // A task with a result that is still valid changes nothing.
         bits.exits.entry(COMPLETED).or_default().insert(bit);
         bits.violation = self.task_from(graph, bit, &mut bits.exits);
         if bits.violation.is_none() && !bits.flipping.is_empty() {
@@ -276,55 +277,56 @@ impl<'a> Search<'a> {
         bits
     }
 
-    /// Explores one task from its start to each of its exits; returns a path that violates the claim, if there is one.
+    /// Explores one task from its start to each of its exits. Returns a path that violates the claim, if there is one.
     fn task_from(
         &self,
         graph: &Graph,
         start: bool,
         exits: &mut BTreeMap<SignalId, BTreeSet<bool>>,
     ) -> Option<Counterexample> {
-        let mut walk = Walk::starting(graph, start);
-        while let Some((at, bit)) = walk.next() {
-            for arc in graph.edges_of(at) {
-                let Some(after) = self.monitor.after(self.program, bit, &visit(graph, at, arc)) else {
-                    return Some(walk.path(graph, at, bit, Some(arc.signal)));
+        let mut paths = BreadthFirst::starting(graph, start);
+        while let Some((node, bit)) = paths.next() {
+            for edge in graph.edges_of(node) {
+                let Some(after) = self.monitor.after(self.program, bit, &visit(graph, node, edge)) else {
+                    return Some(paths.path(graph, node, bit, Some(edge.signal)));
                 };
-                match arc.to {
-                    ArcTarget::Node(to) => walk.reach(to, after, (at, bit, arc.signal)),
-                    ArcTarget::Exit(exit) => {
+                match edge.to {
+                    GraphTarget::Node(to) => paths.reach(to, after, (node, bit, edge.signal)),
+                    GraphTarget::Exit(exit) => {
                         exits.entry(exit).or_default().insert(after);
                     }
-                    ArcTarget::Done | ArcTarget::Fail | ArcTarget::Stop | ArcTarget::Hold => {}
+                    GraphTarget::Done | GraphTarget::Fail | GraphTarget::Stop | GraphTarget::Hold => {}
                 }
             }
         }
         None
     }
 
-    /// The exits of tasks that flip the bit on their way.
+    /// The exits of tasks that flip the bit at some point.
     fn flipping_exits(&self, graph: &Graph, start: bool) -> BTreeSet<SignalId> {
         let mut exits = BTreeSet::new();
         let mut seen: BTreeSet<(u32, bool, bool)> = BTreeSet::new();
-        let mut open: Vec<(u32, bool, bool)> = graph.starts.iter().map(|at| (*at, start, false)).collect();
-        while let Some((at, bit, flipped)) = open.pop() {
-            if !seen.insert((at, bit, flipped)) {
+        let mut open: Vec<(u32, bool, bool)> =
+            graph.starts.iter().map(|node| (*node, start, false)).collect();
+        while let Some((node, bit, flipped)) = open.pop() {
+            if !seen.insert((node, bit, flipped)) {
                 continue;
             }
-            for arc in graph.edges_of(at) {
-                let Some(after) = self.monitor.after(self.program, bit, &visit(graph, at, arc)) else {
+            for edge in graph.edges_of(node) {
+                let Some(after) = self.monitor.after(self.program, bit, &visit(graph, node, edge)) else {
                     continue;
                 };
                 let flipped = flipped || after != start;
-                match arc.to {
-                    ArcTarget::Node(to) => open.push((to, after, flipped)),
-                    ArcTarget::Exit(exit) if flipped => {
+                match edge.to {
+                    GraphTarget::Node(to) => open.push((to, after, flipped)),
+                    GraphTarget::Exit(exit) if flipped => {
                         exits.insert(exit);
                     }
-                    ArcTarget::Exit(_)
-                    | ArcTarget::Done
-                    | ArcTarget::Fail
-                    | ArcTarget::Stop
-                    | ArcTarget::Hold => {}
+                    GraphTarget::Exit(_)
+                    | GraphTarget::Done
+                    | GraphTarget::Fail
+                    | GraphTarget::Stop
+                    | GraphTarget::Hold => {}
                 }
             }
         }
@@ -347,19 +349,20 @@ impl<'a> Search<'a> {
             let chosen: Vec<SignalId> = exits
                 .iter()
                 .enumerate()
-                .filter(|(at, _)| set & (1 << at) != 0)
+                .filter(|(index, _)| set & (1 << index) != 0)
                 .map(|(_, exit)| *exit)
                 .collect();
             if row_of(tally, &chosen) != row {
                 continue;
             }
             let weak = self.monitor.combination == Combination::Any;
-            let can: Vec<BTreeSet<bool>> = chosen.iter().map(|exit| bits.after(*exit, &chosen)).collect();
+            let possible: Vec<BTreeSet<bool>> =
+                chosen.iter().map(|exit| bits.after(*exit, &chosen)).collect();
             // `weak` is the value that a single task can force on the batch.
-            if can.iter().any(|values| values.contains(&weak)) {
+            if possible.iter().any(|values| values.contains(&weak)) {
                 values.insert(weak);
             }
-            if can.iter().all(|values| values.contains(&!weak)) {
+            if possible.iter().all(|values| values.contains(&!weak)) {
                 values.insert(!weak);
             }
         }
@@ -367,37 +370,41 @@ impl<'a> Search<'a> {
     }
 }
 
-/// One phase of a graph, with the edge it left by.
-fn visit<'g>(graph: &Graph, at: u32, arc: &'g Arc) -> Visit<'g> {
-    let target = match arc.to {
-        ArcTarget::Node(to) => Some(graph.phases[to as usize]),
-        ArcTarget::Done | ArcTarget::Fail | ArcTarget::Stop | ArcTarget::Hold | ArcTarget::Exit(_) => None,
+/// The visit of a node that is left by this edge.
+fn visit<'g>(graph: &Graph, node: u32, edge: &'g GraphEdge) -> Visit<'g> {
+    let target = match edge.to {
+        GraphTarget::Node(to) => Some(graph.phases[to as usize]),
+        GraphTarget::Done
+        | GraphTarget::Fail
+        | GraphTarget::Stop
+        | GraphTarget::Hold
+        | GraphTarget::Exit(_) => None,
     };
-    Visit { phase: graph.phases[at as usize], arc, target }
+    Visit { phase: graph.phases[node as usize], edge, target }
 }
 
 /// The node, the bit and the signal from which a node was reached.
 type Origin = (u32, bool, SignalId);
 
 /// A breadth-first search, so that the first path found is a shortest one.
-struct Walk {
+struct BreadthFirst {
     queue: VecDeque<(u32, bool)>,
-    /// Where each node with each value of the bit was reached from.
+    /// The origin of each node with each value of the bit; `None` for a start.
     from: BTreeMap<(u32, bool), Option<Origin>>,
 }
 
-impl Walk {
-    fn new(graph: &Graph) -> Walk {
-        Walk::starting(graph, false)
+impl BreadthFirst {
+    fn new(graph: &Graph) -> BreadthFirst {
+        BreadthFirst::starting(graph, false)
     }
 
-    fn starting(graph: &Graph, bit: bool) -> Walk {
-        let mut walk = Walk { queue: VecDeque::new(), from: BTreeMap::new() };
+    fn starting(graph: &Graph, bit: bool) -> BreadthFirst {
+        let mut paths = BreadthFirst { queue: VecDeque::new(), from: BTreeMap::new() };
         for start in &graph.starts {
-            walk.from.insert((*start, bit), None);
-            walk.queue.push_back((*start, bit));
+            paths.from.insert((*start, bit), None);
+            paths.queue.push_back((*start, bit));
         }
-        walk
+        paths
     }
 
     fn next(&mut self) -> Option<(u32, bool)> {
@@ -411,9 +418,9 @@ impl Walk {
         }
     }
 
-    fn path(&self, graph: &Graph, at: u32, bit: bool, signal: Option<SignalId>) -> Counterexample {
-        let mut path = vec![(graph.phases[at as usize], signal)];
-        let mut here = (at, bit);
+    fn path(&self, graph: &Graph, node: u32, bit: bool, signal: Option<SignalId>) -> Counterexample {
+        let mut path = vec![(graph.phases[node as usize], signal)];
+        let mut here = (node, bit);
         while let Some(Some((from, bit, signal))) = self.from.get(&here) {
             path.push((graph.phases[*from as usize], Some(*signal)));
             here = (*from, *bit);

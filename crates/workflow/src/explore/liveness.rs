@@ -1,4 +1,4 @@
-//! A node of the transition system, and which parts of it still matter at each phase.
+//! A node of the transition system, and the parts of it that still matter at each phase.
 
 use remand_kernel::ids::PhaseId;
 use remand_kernel::program::Confidence;
@@ -13,11 +13,11 @@ pub struct MachineNode {
     pub left: Vec<u16>,
 }
 
-/// What still matters at each phase. A part of a node is dead if it is set again before anything reads it; nodes that
-/// differ only in dead parts are merged.
+/// The parts of a node that still matter at each phase. A part is dead if it is set again before anything reads it. Nodes
+/// that differ only in dead parts are merged.
 #[derive(Clone, Debug)]
 pub struct Liveness {
-    /// By phase, then by budget.
+    /// Whether a budget matters, by phase and then by budget.
     pub(super) budgets: Vec<Vec<bool>>,
     pub(super) callers: Vec<bool>,
     pub(super) confidence: bool,
@@ -26,13 +26,13 @@ pub struct Liveness {
 impl Liveness {
     /// The node with its dead parts set to fixed values.
     pub fn canonical(&self, mut node: MachineNode, full: &[u16]) -> MachineNode {
-        let at = node.phase.index();
+        let phase = node.phase.index();
         for (budget, left) in node.left.iter_mut().enumerate() {
-            if !self.budgets[at][budget] {
+            if !self.budgets[phase][budget] {
                 *left = full[budget];
             }
         }
-        if !self.callers[at] {
+        if !self.callers[phase] {
             node.caller = None;
         }
         if !self.confidence {

@@ -1,7 +1,7 @@
-//! The transitions of a workflow: what can follow a node.
+//! The transitions of a workflow: computes the successors of a node.
 //!
 //! A node is a phase about to run, with the phase that led to it, the confidence and what is left of each budget. The
-//! kernel's own `resolve` resolves signals, so a proof here is about what runs.
+//! kernel's `resolve` resolves signals here too, so a proof applies to real runs.
 
 use super::liveness::Liveness;
 use remand_kernel::event::Mode;
@@ -25,14 +25,14 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// A world with this many items in each named list, and one in every other.
+    /// A scenario with these lengths of named lists, and one item in every other list.
     pub fn new(program: &Program, mode: Mode, known: &[(&str, u16)]) -> Scenario {
         let count =
             |name: &String| known.iter().find(|(list, _)| list == name).map_or(1, |(_, count)| *count);
         Scenario { mode, counts: program.lists.iter().map(count).collect() }
     }
 
-    /// One world per mode, in which lists may have any length at any time.
+    /// One scenario per mode, in which lists may have any length at any time.
     pub fn all(program: &Program) -> Vec<Scenario> {
         [Mode::Autonomous, Mode::Interactive]
             .map(|mode| Scenario { mode, counts: vec![u16::MAX; program.lists.len()] })
@@ -46,27 +46,28 @@ impl Scenario {
 
 /// Whether budgets are counted, or may be full or empty at any time.
 ///
-/// Without counters there are fewer nodes, and more paths than can really occur: what holds on all of them holds.
+/// Without counters there are fewer nodes, and more paths than can occur, so a property of all these paths holds in every
+/// run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
     Exact,
     Free,
 }
 
-/// Where an edge leads.
+/// The target of an edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepTarget {
     Node(MachineNode),
     Done,
     Fail,
     Stop,
-    /// Waits for a human.
+    /// The run waits for a human.
     Hold,
-    /// Out of a sub-flow.
+    /// The sub-flow ends with this signal.
     Exit(SignalId),
 }
 
-/// One thing that can happen at a node.
+/// One transition from a node.
 #[derive(Clone, Debug)]
 pub struct MachineEdge<'p> {
     pub signal: SignalId,
@@ -77,11 +78,11 @@ pub struct MachineEdge<'p> {
 
 pub struct Machine<'p> {
     pub program: &'p Program,
-    pub world: Scenario,
+    pub scenario: Scenario,
     pub counting: Counting,
     /// The signals that each phase can end with.
     signals: Vec<Vec<SignalId>>,
-    /// What still matters at each phase; only with counters.
+    /// The parts of a node that still matter; only with counters.
     liveness: Option<Liveness>,
     full: Vec<u16>,
 }
@@ -89,18 +90,18 @@ pub struct Machine<'p> {
 impl<'p> Machine<'p> {
     pub(super) fn with_liveness(
         program: &'p Program,
-        world: Scenario,
+        scenario: Scenario,
         counting: Counting,
         liveness: Option<Liveness>,
     ) -> Machine<'p> {
         let mut machine =
-            Machine { program, world, counting, signals: Vec::new(), liveness, full: Vec::new() };
+            Machine { program, scenario, counting, signals: Vec::new(), liveness, full: Vec::new() };
         machine.signals = program.phase_ids().map(|id| machine.signals_of(id)).collect();
         machine.full = machine.capacities();
         machine
     }
 
-    /// The nodes at which a flow can start; more than one if a flag decides which phase is first.
+    /// The nodes at which a flow can start. There are several if a flag decides which phase is first.
     pub fn starts(&self, owner: Option<PhaseId>, confidence: Confidence) -> Vec<MachineNode> {
         let left = match self.counting {
             Counting::Exact => self.full.clone(),
@@ -121,12 +122,12 @@ impl<'p> Machine<'p> {
 
     fn capacities(&self) -> Vec<u16> {
         (0..self.program.budgets.len())
-            .filter_map(|at| u16::try_from(at).ok())
-            .map(|at| self.program.capacity(BudgetId(at), |list| self.world.count(list)))
+            .filter_map(|index| u16::try_from(index).ok())
+            .map(|index| self.program.capacity(BudgetId(index), |list| self.scenario.count(list)))
             .collect()
     }
 
-    /// Everything that can happen at a node.
+    /// All transitions from a node.
     pub fn edges(&self, node: &MachineNode) -> Vec<MachineEdge<'p>> {
         let mut edges = Vec::new();
         for signal in self.signals_at(node) {
@@ -144,7 +145,7 @@ impl<'p> Machine<'p> {
         edges
     }
 
-    /// The number of dispatches of one run of a phase, without and with retries; sub-flows are counted separately.
+    /// The number of dispatches of one run of a phase, without and with retries. Sub-flows are counted separately.
     pub fn dispatches(&self, phase: PhaseId) -> (u64, u64) {
         let phase = self.program.phase(phase);
         let seats = match &phase.work {
@@ -157,12 +158,12 @@ impl<'p> Machine<'p> {
         (seats as u64, seats as u64 * (u64::from(phase.retries) + 1))
     }
 
-    /// The signals that can occur at a node; for a question, only those offered in this mode.
+    /// The signals that can occur at a node. A question has only those that are offered in this mode.
     fn signals_at(&self, node: &MachineNode) -> Vec<SignalId> {
         let Work::Ask { default, options, .. } = &self.program.phase(node.phase).work else {
             return self.signals[node.phase.index()].clone();
         };
-        match (default, self.world.mode) {
+        match (default, self.scenario.mode) {
             (Some(default), Mode::Autonomous) => vec![*default],
             (Some(_) | None, Mode::Autonomous | Mode::Interactive) => options
                 .iter()
@@ -189,11 +190,11 @@ impl<'p> Machine<'p> {
                     contract.says.clone()
                 };
                 // A list may have fewer items than the maximum.
-                let fewest = match items {
+                let min_present = match items {
                     Items::Fixed(_) => quorum.map_or(seats, usize::from),
                     Items::Listed { .. } => 1,
                 };
-                let mut rows = attainable(tally, &says, seats, fewest);
+                let mut rows = attainable(tally, &says, seats, min_present);
                 rows.extend(
                     phase
                         .routes
@@ -213,7 +214,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The routes that a signal can end up following.
+    /// The routes that a signal can follow.
     fn routes(&self, node: &MachineNode, signal: SignalId) -> Vec<&'p Route> {
         let program = self.program;
         match self.counting {
@@ -232,18 +233,21 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The effects that a route can have: its own, and those that the kernel adds.
+    /// The effects that a route can have: the one it states, and those that the kernel adds.
     fn effects(&self, phase: PhaseId, route: &Route) -> Vec<Option<Effect>> {
         let mut all = vec![route.effect];
         let dissent = resolve::may_dissent(self.program, phase)
             || self.program.flow(Some(phase)).any(|inner| resolve::may_dissent(self.program, inner));
-        // Effects inside a sub-flow show when the batch is over.
-        let here = self.program.phase(phase).owner.is_none();
-        if here && route.effect.is_none() && dissent && !matches!(route.action, Action::Hold | Action::Ignore)
+        // An effect inside a sub-flow applies when the batch is over.
+        let in_main_flow = self.program.phase(phase).owner.is_none();
+        if in_main_flow
+            && route.effect.is_none()
+            && dissent
+            && !matches!(route.action, Action::Hold | Action::Ignore)
         {
             all.push(Some(Effect::Dissent));
         }
-        if here && route.effect.is_none() && resolve::may_degrade(self.program, phase) {
+        if in_main_flow && route.effect.is_none() && resolve::may_degrade(self.program, phase) {
             all.push(Some(Effect::Degradation));
         }
         all
@@ -253,16 +257,16 @@ impl<'p> Machine<'p> {
         let confidence = effect.map_or(node.confidence, |effect| node.confidence.min(effect.ceiling()));
         let here = MachineNode { confidence, ..node.clone() };
         match &route.action {
-            Action::Next => self.forward_from(node.phase, &here),
-            Action::Return => node.caller.map_or_else(Vec::new, |caller| self.forward_from(caller, &here)),
-            Action::To(target) => vec![self.moved(&here, *target)],
+            Action::Next => self.next_from(node.phase, &here),
+            Action::Return => node.caller.map_or_else(Vec::new, |caller| self.next_from(caller, &here)),
+            Action::To(target) => vec![self.move_to(&here, *target)],
             Action::Remand(target) | Action::Restore(target) => {
-                vec![self.sent_back(&here, *target, &route.spends)]
+                vec![self.send_back(&here, *target, &route.spends)]
             }
             Action::RemandInjector => self
                 .injectors(node)
                 .into_iter()
-                .map(|target| self.sent_back(&here, target, &route.spends))
+                .map(|target| self.send_back(&here, target, &route.spends))
                 .collect(),
             Action::Raise(signal) => vec![StepTarget::Exit(*signal)],
             Action::Done => vec![StepTarget::Done],
@@ -280,20 +284,20 @@ impl<'p> Machine<'p> {
         if all.is_empty() { self.program.injects.first().copied().into_iter().collect() } else { all }
     }
 
-    fn forward_from(&self, from: PhaseId, here: &MachineNode) -> Vec<StepTarget> {
+    fn next_from(&self, from: PhaseId, here: &MachineNode) -> Vec<StepTarget> {
         let owner = self.program.phase(from).owner;
         self.candidates(owner, Some(from), here)
             .into_iter()
             .map(|candidate| match candidate {
-                Some(phase) => self.moved(here, phase),
+                Some(phase) => self.move_to(here, phase),
                 None if owner.is_some() => StepTarget::Exit(COMPLETED),
                 None => StepTarget::Done,
             })
             .collect()
     }
 
-    /// The phases that may follow `from` in a flow: all up to the first whose condition certainly holds. `None` stands
-    /// for the end of the flow.
+    /// The phases that may follow `from` in a flow: all up to the first with a condition that certainly holds. `None` is
+    /// the end of the flow.
     fn candidates(
         &self,
         owner: Option<PhaseId>,
@@ -321,32 +325,32 @@ impl<'p> Machine<'p> {
 
     /// Whether a condition holds at a node; `None` if that is unknown.
     fn truth(&self, condition: &Condition, node: &MachineNode) -> Option<bool> {
-        let mut sure = true;
+        let mut is_certain = true;
         for comparison in &condition.all {
             let value = match comparison.fact {
                 Fact::Count(list) => {
-                    match comparison.holds_up_to(self.world.count(list)) {
+                    match comparison.holds_up_to(self.scenario.count(list)) {
                         Some(true) => {}
                         Some(false) => return Some(false),
-                        None => sure = false,
+                        None => is_certain = false,
                     }
                     continue;
                 }
                 Fact::Confidence => Some(node.confidence as u16),
-                Fact::Mode => Some(self.world.mode as u16),
+                Fact::Mode => Some(self.scenario.mode as u16),
                 Fact::Left(budget) => node.left.get(budget.index()).copied(),
                 Fact::Risk | Fact::Flag(_) => None,
             };
             match value.map(|value| comparison.holds(value)) {
                 Some(true) => {}
                 Some(false) => return Some(false),
-                None => sure = false,
+                None => is_certain = false,
             }
         }
-        sure.then_some(true)
+        is_certain.then_some(true)
     }
 
-    fn moved(&self, here: &MachineNode, target: PhaseId) -> StepTarget {
+    fn move_to(&self, here: &MachineNode, target: PhaseId) -> StepTarget {
         let from_aside = self.program.phase(here.phase).aside;
         let caller = match (self.program.phase(target).aside, from_aside) {
             (false, _) => None,
@@ -363,21 +367,21 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn sent_back(&self, here: &MachineNode, target: PhaseId, spends: &[BudgetId]) -> StepTarget {
+    fn send_back(&self, here: &MachineNode, target: PhaseId, spends: &[BudgetId]) -> StepTarget {
         let mut here = here.clone();
-        for at in 0..here.left.len() {
-            let budget = BudgetId(u16::try_from(at).unwrap_or(u16::MAX));
+        for index in 0..here.left.len() {
+            let budget = BudgetId(u16::try_from(index).unwrap_or(u16::MAX));
             if spends.contains(&budget) {
-                here.left[at] = here.left[at].saturating_sub(1);
+                here.left[index] = here.left[index].saturating_sub(1);
             } else if resolve::refills(self.program, budget, here.phase, target, spends) {
-                here.left[at] = self.full[at];
+                here.left[index] = self.full[index];
             }
         }
-        self.moved(&here, target)
+        self.move_to(&here, target)
     }
 }
 
-/// A route and everything that can replace it.
+/// Collects a route and all routes that can replace it.
 fn collect_routes<'p>(program: &'p Program, phase: PhaseId, route: &'p Route, found: &mut Vec<&'p Route>) {
     if found.iter().any(|known| std::ptr::eq(*known, route)) {
         return;
@@ -390,21 +394,22 @@ fn collect_routes<'p>(program: &'p Program, phase: PhaseId, route: &'p Route, fo
     }
 }
 
-/// The rows of a tally that some combination of verdicts reaches, with as many members missing as the quorum allows.
+/// The rows of a tally that some combination of verdicts reaches, with any number of present members from the quorum up.
 fn attainable(tally: &[TallyRow], says: &[SignalId], seats: usize, quorum: usize) -> BTreeSet<SignalId> {
     let mut rows = BTreeSet::new();
     for present in quorum.max(1)..=seats {
         let mut chosen = vec![0_usize; present];
         loop {
-            let have: Vec<SignalId> = chosen.iter().filter_map(|at| says.get(*at).copied()).collect();
-            rows.insert(tally_of(tally, &have));
+            let verdicts: Vec<SignalId> =
+                chosen.iter().filter_map(|index| says.get(*index).copied()).collect();
+            rows.insert(tally_of(tally, &verdicts));
             // The next multiset: the order of seats does not matter for a tally.
-            let Some(last) = chosen.iter().rposition(|at| at + 1 < says.len()) else {
+            let Some(last) = chosen.iter().rposition(|index| index + 1 < says.len()) else {
                 break;
             };
-            let raised = chosen[last] + 1;
-            for at in &mut chosen[last..] {
-                *at = raised;
+            let next_verdict = chosen[last] + 1;
+            for index in &mut chosen[last..] {
+                *index = next_verdict;
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Explores the whole transition system of a workflow: every phase, every signal, every budget.
 //!
-//! `machine.rs` computes what can follow a node, using the kernel's own resolution; `liveness.rs` says which parts of a
-//! node still matter; `ways.rs` computes what follows without counters; `graph.rs` builds everything reachable; `tasks.rs`
-//! explores sub-flows; `bound.rs` counts dispatches; `guarantee.rs` searches for paths that must not exist.
+//! `machine.rs` computes the successors of a node with the kernel's resolution of signals; `liveness.rs` describes
+//! which parts of a node still matter; `transitions.rs` computes the transitions without counters; `graph.rs` builds the
+//! graph of reachable nodes; `tasks.rs` explores sub-flows; `bound.rs` counts dispatches; `guarantee.rs` searches for paths that
+//! violate a guarantee.
 
 pub mod bound;
 pub mod graph;
@@ -10,7 +11,7 @@ pub mod guarantee;
 mod liveness;
 pub mod machine;
 pub mod tasks;
-pub mod ways;
+pub mod transitions;
 
 pub use bound::{Bound, BoundCalculator, bound};
 pub use machine::Scenario;

@@ -1,54 +1,57 @@
-//! Sub-flows: explores one task, and derives what a batch of tasks can do.
+//! Sub-flows: explores one task, and derives the possible results of a batch.
 //!
-//! Exact, because all tasks are alike and a sub-flow spends no shared budget (rule T307).
+//! The result is exact, because all tasks are alike and a sub-flow spends no shared budget (rule T307).
 
-use super::graph::{ArcTarget, Graph, TooMany};
+use super::graph::{Graph, GraphTarget, TooManyNodes};
 use super::machine::{Counting, Machine};
 use remand_kernel::ids::{PhaseId, SignalId};
 use remand_kernel::program::{Program, TallyRow, Work};
 use remand_kernel::step::tally_of;
 use std::collections::BTreeMap;
 
-/// The maximum number of dispatches of one task, by the signal it exits with; `fail` for tasks that end the run.
+/// The maximum number of dispatches of one task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskCosts {
+    /// By the signal that the task exits with.
     pub exits: BTreeMap<SignalId, u64>,
+    /// For a task that ends the run; `None` if no task can.
     pub fail: Option<u64>,
+    /// On the happy path.
     pub happy: u64,
 }
 
 /// Explores one task of a sub-flow.
-pub fn task_costs(machine: &Machine<'_>, flow: PhaseId, retries: bool) -> Result<TaskCosts, TooMany> {
+pub fn task_costs(machine: &Machine<'_>, flow: PhaseId, retries: bool) -> Result<TaskCosts, TooManyNodes> {
     let graph = Graph::build(machine, Some(flow))?;
     let weight = |phase: PhaseId| {
         let (plain, with_retries) = machine.dispatches(phase);
         if retries { with_retries } else { plain }
     };
-    let order = graph.order().ok_or(TooMany)?;
+    let order = graph.order().ok_or(TooManyNodes)?;
     let mut reached: Vec<Option<u64>> = vec![None; graph.len()];
     for start in &graph.starts {
         reached[*start as usize] = Some(0);
     }
     let mut costs = TaskCosts { happy: happy(machine, flow, retries), ..TaskCosts::default() };
-    for at in order {
-        let Some(before) = reached[at as usize] else {
+    for node in order {
+        let Some(before) = reached[node as usize] else {
             continue;
         };
-        let after = before + weight(graph.phases[at as usize]);
-        for arc in graph.edges_of(at) {
-            match arc.to {
-                ArcTarget::Node(to) => {
-                    let known = &mut reached[to as usize];
-                    *known = Some(known.unwrap_or(0).max(after));
+        let after = before + weight(graph.phases[node as usize]);
+        for edge in graph.edges_of(node) {
+            match edge.to {
+                GraphTarget::Node(to) => {
+                    let longest = &mut reached[to as usize];
+                    *longest = Some(longest.unwrap_or(0).max(after));
                 }
-                ArcTarget::Exit(signal) => {
-                    let known = costs.exits.entry(signal).or_insert(0);
-                    *known = (*known).max(after);
+                GraphTarget::Exit(signal) => {
+                    let longest = costs.exits.entry(signal).or_insert(0);
+                    *longest = (*longest).max(after);
                 }
-                ArcTarget::Fail | ArcTarget::Done | ArcTarget::Stop => {
+                GraphTarget::Fail | GraphTarget::Done | GraphTarget::Stop => {
                     costs.fail = Some(costs.fail.unwrap_or(0).max(after))
                 }
-                ArcTarget::Hold => {}
+                GraphTarget::Hold => {}
             }
         }
     }
@@ -69,7 +72,7 @@ fn happy(machine: &Machine<'_>, flow: PhaseId, retries: bool) -> u64 {
         .sum()
 }
 
-/// The maximum number of dispatches of a batch with this many tasks, by the row of its tally.
+/// The maximum number of dispatches of a batch, by the row of its tally.
 pub fn batch_costs(
     program: &Program,
     flow: PhaseId,
@@ -84,17 +87,21 @@ pub fn batch_costs(
     // The list may be empty.
     rows.insert(tally_of(tally, &[]), 0);
     for set in subsets(exits.len()) {
-        let chosen: Vec<(SignalId, u64)> =
-            exits.iter().enumerate().filter(|(at, _)| set & (1 << at) != 0).map(|(_, exit)| *exit).collect();
+        let chosen: Vec<(SignalId, u64)> = exits
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| set & (1 << index) != 0)
+            .map(|(_, exit)| *exit)
+            .collect();
         if chosen.is_empty() || chosen.len() > usize::from(tasks) {
             continue;
         }
         let highest = chosen.iter().map(|(_, cost)| *cost).max().unwrap_or(0);
-        let once: u64 = chosen.iter().map(|(_, cost)| cost).sum();
-        let cost = once + (u64::from(tasks) - chosen.len() as u64) * highest;
+        let one_each: u64 = chosen.iter().map(|(_, cost)| cost).sum();
+        let cost = one_each + (u64::from(tasks) - chosen.len() as u64) * highest;
         let row = row_of(tally, &chosen.iter().map(|(signal, _)| *signal).collect::<Vec<_>>());
-        let known = rows.entry(row).or_insert(0);
-        *known = (*known).max(cost);
+        let highest = rows.entry(row).or_insert(0);
+        *highest = (*highest).max(cost);
     }
     rows
 }
@@ -105,7 +112,7 @@ pub fn row_of(tally: &[TallyRow], exits: &[SignalId]) -> SignalId {
     tally_of(tally, exits)
 }
 
-/// All non-empty subsets of this many elements, as bits; at most sixteen elements are distinguished.
+/// All non-empty subsets of `count` elements, as bit sets. Elements after the sixteenth are ignored.
 pub fn subsets(count: usize) -> impl Iterator<Item = u32> {
     let count = u32::try_from(count.min(16)).unwrap_or(16);
     1..(1_u32 << count)

@@ -15,7 +15,7 @@ pub(super) struct Front {
 }
 
 impl Front {
-    /// Reads a file; without front matter, all of it is the body.
+    /// Reads a file. Without front matter, the whole file is the body.
     pub fn read(source: &SourceText) -> Result<Front, Vec<Diagnostic>> {
         let Some((front, body)) = front_matter(source) else {
             return Ok(Front { body: source.text.clone(), ..Front::default() });
@@ -32,8 +32,8 @@ impl Front {
         let Some((about, front)) = without_description(&front) else {
             return Err(tidy(problems));
         };
-        let mut left = Vec::new();
-        match yaml::parse(&front, &mut left).filter(|_| left.is_empty()) {
+        let mut problems_left = Vec::new();
+        match yaml::parse(&front, &mut problems_left).filter(|_| problems_left.is_empty()) {
             Some(root) => Ok(Front { entries: entries(root), about: Some(about), body }),
             None => Err(tidy(problems)),
         }
@@ -51,14 +51,15 @@ fn entries(root: YamlNode) -> Vec<(YamlKey, YamlNode)> {
     }
 }
 
-/// The description read line by line, and the front matter with quoted blanks instead of it, so that positions stay.
+/// Separates the description, which is read line by line. In the returned front matter, quoted blanks replace it, so that
+/// positions stay the same.
 fn without_description(front: &SourceText) -> Option<(String, SourceText)> {
     const KEY: &str = "\ndescription:";
     let start = front.text.find(KEY)? + KEY.len();
     let is_key = |line: &str| line.starts_with(|c: char| c.is_ascii_alphabetic()) && line.contains(':');
     let mut end = start;
-    for (at, line) in front.text[start..].split_inclusive('\n').enumerate() {
-        if at > 0 && is_key(line) {
+    for (index, line) in front.text[start..].split_inclusive('\n').enumerate() {
+        if index > 0 && is_key(line) {
             break;
         }
         end += line.len();
@@ -66,7 +67,7 @@ fn without_description(front: &SourceText) -> Option<(String, SourceText)> {
     let value = front.text[start..end].trim_end();
     let text = value.trim().to_string();
     let blank: String = value.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect();
-    // Continuation lines of a quoted text must be indented, as these blanks are.
+    // Continuation lines of a quoted string must be indented, as these blanks are.
     let quoted = match blank.len() {
         0..3 => return None,
         length => format!(" \"{}\"", &blank[2..length - 1]),
@@ -75,18 +76,18 @@ fn without_description(front: &SourceText) -> Option<(String, SourceText)> {
     Some((text, SourceText::new(front.name.clone(), format!("{}{quoted}{rest}", &front.text[..start]))))
 }
 
-/// A trimmed text.
-pub(super) fn line(node: &YamlNode) -> Option<String> {
+/// The trimmed string of a node; `None` if the node is not a string.
+pub(super) fn trimmed(node: &YamlNode) -> Option<String> {
     match &node.value {
         YamlValue::Text(text) => Some(text.trim().to_string()),
         YamlValue::Empty | YamlValue::List(_) | YamlValue::Map(_) => None,
     }
 }
 
-/// The words of a list or of a comma-separated text; commas in parentheses belong to a word.
+/// The words of a list or of a comma-separated string. Commas in parentheses belong to a word.
 pub(super) fn words(node: &YamlNode) -> Vec<Spanned<String>> {
     let texts: Vec<(&str, &YamlNode)> = match &node.value {
-        YamlValue::Text(text) => split(text).into_iter().map(|word| (word, node)).collect(),
+        YamlValue::Text(text) => split_words(text).into_iter().map(|word| (word, node)).collect(),
         YamlValue::List(items) => items
             .iter()
             .filter_map(|item| {
@@ -96,10 +97,10 @@ pub(super) fn words(node: &YamlNode) -> Vec<Spanned<String>> {
         YamlValue::Empty | YamlValue::Map(_) => Vec::new(),
     };
     let words = texts.into_iter().map(|(word, node)| Spanned::new(word.trim().to_string(), node.span));
-    words.filter(|word| !word.it.is_empty()).collect()
+    words.filter(|word| !word.value.is_empty()).collect()
 }
 
-fn split(text: &str) -> Vec<&str> {
+fn split_words(text: &str) -> Vec<&str> {
     let mut depth = 0usize;
     text.split(|c: char| {
         match c {

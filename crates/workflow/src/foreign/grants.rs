@@ -1,19 +1,19 @@
-//! What a foreign file lets an agent do, in our terms.
+//! The permissions that a foreign file grants, in our terms.
 
 use crate::source::Spanned;
 
-/// What a file says about one ability.
+/// What a file states about one permission.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Grant {
-    /// Nothing, so the tool grants everything.
+    /// The file states nothing, so the tool grants it.
     #[default]
-    Unsaid,
+    Unstated,
     /// Granted by this word.
     Given(Spanned<String>),
     Denied,
 }
 
-/// The abilities that correspond to our permissions.
+/// The grants for each of our permissions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolGrants {
     /// Writing files: `may-write`.
@@ -23,14 +23,14 @@ pub struct ToolGrants {
     pub network: Grant,
 }
 
-/// What a tool is for.
+/// The purpose of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ToolPurpose {
     Edit,
     Shell,
     Network,
     /// Reading, searching and to-do lists, which every role may use.
-    Look,
+    Read,
     /// Starting other agents.
     Agents,
     /// Asking a human.
@@ -46,17 +46,21 @@ impl Grant {
 }
 
 impl ToolGrants {
-    /// Nothing is granted: the starting point for a list of tools.
+    /// Nothing is granted. A list of tools starts with this.
     pub(super) const NONE: ToolGrants =
         ToolGrants { edit: Grant::Denied, shell: Grant::Denied, network: Grant::Denied };
 
-    /// The ability that a kind of tool needs; `None` for tools that every role has.
-    pub(super) fn of(&mut self, kind: Kind) -> Option<&mut Grant> {
-        match kind {
-            Kind::Edit => Some(&mut self.edit),
-            Kind::Shell => Some(&mut self.shell),
-            Kind::Network => Some(&mut self.network),
-            Kind::Look | Kind::Agents | Kind::Ask | Kind::Skill | Kind::Unknown => None,
+    /// The grant that a tool with this purpose needs; `None` if it needs no permission.
+    pub(super) fn grant_for(&mut self, purpose: ToolPurpose) -> Option<&mut Grant> {
+        match purpose {
+            ToolPurpose::Edit => Some(&mut self.edit),
+            ToolPurpose::Shell => Some(&mut self.shell),
+            ToolPurpose::Network => Some(&mut self.network),
+            ToolPurpose::Read
+            | ToolPurpose::Agents
+            | ToolPurpose::Ask
+            | ToolPurpose::Skill
+            | ToolPurpose::Unknown => None,
         }
     }
 }

@@ -44,7 +44,7 @@ impl AgentTool {
         AgentTool::ALL.iter().copied().find(|tool| tool.name() == name)
     }
 
-    /// Keys that no other tool has.
+    /// The keys that only this tool has.
     fn own_keys(self) -> &'static [&'static str] {
         match self {
             AgentTool::Claude => &["disallowedTools", "permissionMode", "mcpServers", "maxTurns", "skills"],
@@ -75,24 +75,24 @@ pub struct Foreign {
     pub grants: ToolGrants,
     /// The prompt.
     pub body: String,
-    /// What has no meaning here, in file order.
+    /// The parts that have no meaning here, in file order.
     pub unused: Vec<Unused>,
 }
 
-/// The format of a file, by its path or else by its front matter; `None` if neither shows it.
+/// The format of a file, by its path or its front matter; `None` if neither shows it.
 pub fn format(source: &SourceText) -> Option<RoleFormat> {
     let path = source.name.replace('\\', "/");
-    let within = |folder: &str| path.starts_with(folder) || path.contains(&format!("/{folder}"));
-    if path.ends_with(".agent.md") || path.ends_with(".chatmode.md") || within(".github/agents/") {
+    let is_within = |folder: &str| path.starts_with(folder) || path.contains(&format!("/{folder}"));
+    if path.ends_with(".agent.md") || path.ends_with(".chatmode.md") || is_within(".github/agents/") {
         return Some(RoleFormat::Of(AgentTool::Copilot));
     }
-    if within(".claude/agents/") {
+    if is_within(".claude/agents/") {
         return Some(RoleFormat::Of(AgentTool::Claude));
     }
-    if [".opencode/agent/", ".opencode/agents/"].into_iter().any(within) {
+    if [".opencode/agent/", ".opencode/agents/"].into_iter().any(is_within) {
         return Some(RoleFormat::Of(AgentTool::Opencode));
     }
-    let source = unix(source);
+    let source = with_unix_line_ends(source);
     let front = Front::read(&source).ok()?;
     let has = |key: &&str| front.entry(key).is_some();
     if ["says", "about"].iter().any(has) {
@@ -101,20 +101,20 @@ pub fn format(source: &SourceText) -> Option<RoleFormat> {
     AgentTool::ALL.iter().copied().find(|tool| tool.own_keys().iter().any(has)).map(RoleFormat::Of)
 }
 
-/// Reads a file of a tool; everything that is not understood is listed as unused.
+/// Reads a file of a tool. Parts that have no meaning here are listed as unused.
 pub fn read(tool: AgentTool, source: &SourceText) -> Result<Foreign, Vec<Diagnostic>> {
-    let source = unix(source);
+    let source = with_unix_line_ends(source);
     let front = Front::read(&source)?;
     if front.body.trim().is_empty() {
-        let at = Span::new(source.text.len(), source.text.len());
+        let end = Span::new(source.text.len(), source.text.len());
         let remedy = "write the agent's instructions below the front matter";
-        return Err(vec![Diagnostic::error(Code::MissingKey, at, "the file has no text", remedy)]);
+        return Err(vec![Diagnostic::error(Code::MissingKey, end, "the file has no text", remedy)]);
     }
-    let text = |key: &str| front.entry(key).and_then(|(_, node)| front::line(node));
+    let text = |key: &str| front.entry(key).and_then(|(_, node)| front::trimmed(node));
     let mut foreign = Foreign {
         tool,
         name: text("name"),
-        about: front.about.clone().or_else(|| text("description")).as_deref().map(sentence),
+        about: front.about.clone().or_else(|| text("description")).as_deref().map(first_line),
         model: None,
         grants: ToolGrants::default(),
         body: format!("{}\n", front.body.trim()),
@@ -148,28 +148,28 @@ impl Foreign {
     fn set_model(&mut self, key: &YamlKey, node: &YamlNode) {
         let mut models = front::words(node).into_iter();
         // `inherit` means the model of the calling session, which does not exist here.
-        self.model = models.next().map(|model| model.it).filter(|model| model != "inherit");
-        let others: Vec<String> = models.map(|model| model.it).collect();
+        self.model = models.next().map(|model| model.value).filter(|model| model != "inherit");
+        let others: Vec<String> = models.map(|model| model.value).collect();
         if !others.is_empty() {
-            let what = format!("{}: {}", key.name, others.join(", "));
-            self.unused.push(Unused::new(what, "only the first model is used", key.span));
+            let unused = format!("{}: {}", key.name, others.join(", "));
+            self.unused.push(Unused::new(unused, "only the first model is used", key.span));
         }
     }
 }
 
 /// The first line of a description, shortened to fit into a table.
-fn sentence(text: &str) -> String {
-    const MOST: usize = 200;
+fn first_line(text: &str) -> String {
+    const MAX_CHARS: usize = 200;
     // Some tools write line breaks into descriptions as two characters.
     let first = text.trim().lines().next().unwrap_or_default();
     let first = first.split("\\n").next().unwrap_or_default().trim();
-    if first.chars().count() <= MOST {
+    if first.chars().count() <= MAX_CHARS {
         return first.to_string();
     }
-    first.chars().take(MOST).chain(['…']).collect()
+    first.chars().take(MAX_CHARS).chain(['…']).collect()
 }
 
-/// The text with Unix line ends.
-pub(crate) fn unix(source: &SourceText) -> SourceText {
+/// The source with Unix line ends.
+pub(crate) fn with_unix_line_ends(source: &SourceText) -> SourceText {
     SourceText::new(source.name.clone(), source.text.replace("\r\n", "\n"))
 }

@@ -1,16 +1,16 @@
-//! The tool names in foreign role files, by what the tools can do.
+//! The tool names in foreign role files, with the purpose of each tool.
 //!
 //! Claude Code names tools such as `Edit` and `Bash`; GitHub's aliases are `read`, `edit`, `search`, `execute`, `web`,
 //! `agent`, `todo`, in any case, and VS Code adds names such as `edit/editFiles`; opencode's permissions are
 //! `edit`, `bash` (`shell` since version 2), `webfetch`, `websearch`, `task` (`subagent`).
 
 use super::Foreign;
-use super::grants::{Grant, Kind, ToolGrants};
+use super::grants::{Grant, ToolGrants, ToolPurpose};
 use super::unused::Unused;
 use crate::source::Spanned;
 
-/// The kind of a tool by its name, which may include a group: `edit/editFiles`.
-pub(super) fn kind(name: &str) -> Kind {
+/// The purpose of a tool by its name, which may include a group: `edit/editFiles`.
+pub(super) fn purpose(name: &str) -> ToolPurpose {
     let name = name.to_ascii_lowercase();
     let group = name.split('/').next().unwrap_or_default();
     match group {
@@ -29,11 +29,11 @@ pub(super) fn kind(name: &str) -> Kind {
         | "str_replace_editor"
         | "patch"
         | "apply_patch"
-        | "new" => Kind::Edit,
+        | "new" => ToolPurpose::Edit,
         "bash" | "shell" | "powershell" | "execute" | "runcommands" | "runinterminal" | "run_in_terminal"
-        | "runtasks" | "runtests" | "runnotebooks" | "monitor" => Kind::Shell,
+        | "runtasks" | "runtests" | "runnotebooks" | "monitor" => ToolPurpose::Shell,
         "web" | "webfetch" | "websearch" | "fetch" | "fetch_webpage" | "codesearch" | "githubrepo"
-        | "opensimplebrowser" => Kind::Network,
+        | "opensimplebrowser" => ToolPurpose::Network,
         "read"
         | "view"
         | "notebookread"
@@ -66,68 +66,68 @@ pub(super) fn kind(name: &str) -> Kind {
         | "todos"
         | "todowrite"
         | "todoread"
-        | "think" => Kind::Look,
-        "agent" | "custom-agent" | "task" | "subagent" | "runsubagent" => Kind::Agents,
-        "askuserquestion" | "question" | "ask_questions" => Kind::Ask,
-        "skill" => Kind::Skill,
-        _ => Kind::Unknown,
+        | "think" => ToolPurpose::Read,
+        "agent" | "custom-agent" | "task" | "subagent" | "runsubagent" => ToolPurpose::Agents,
+        "askuserquestion" | "question" | "ask_questions" => ToolPurpose::Ask,
+        "skill" => ToolPurpose::Skill,
+        _ => ToolPurpose::Unknown,
     }
 }
 
-/// Whether other tools still provide the ability if this one is denied.
-fn is_special(name: &str) -> bool {
-    let special = ["multiedit", "notebookedit", "editnotebook", "powershell", "monitor", "runnotebooks"];
-    special.contains(&name.to_ascii_lowercase().as_str())
+/// Whether other tools can still do the same if this one is denied.
+fn is_replaceable(name: &str) -> bool {
+    let replaceable = ["multiedit", "notebookedit", "editnotebook", "powershell", "monitor", "runnotebooks"];
+    replaceable.contains(&name.to_ascii_lowercase().as_str())
 }
 
 /// Splits off a restriction in parentheses: `Bash(git diff:*)`.
-fn restricted(word: &str) -> (&str, Option<&str>) {
+fn split_restriction(word: &str) -> (&str, Option<&str>) {
     match word.split_once('(') {
         Some((name, rest)) => (name.trim(), Some(rest.trim_end_matches(')').trim())),
         None => (word.trim(), None),
     }
 }
 
-/// Grants the listed tools and nothing else; `*` changes nothing.
+/// Grants only the listed tools. `*` changes nothing.
 pub(super) fn allow(foreign: &mut Foreign, words: &[Spanned<String>]) {
-    if words.iter().any(|word| word.it == "*") {
+    if words.iter().any(|word| word.value == "*") {
         return;
     }
     foreign.grants = ToolGrants::NONE;
     for word in words {
-        let (name, only) = restricted(&word.it);
-        let kind = kind(name);
-        match (foreign.grants.of(kind), only) {
+        let (name, restriction) = split_restriction(&word.value);
+        let purpose = purpose(name);
+        match (foreign.grants.grant_for(purpose), restriction) {
             (Some(grant), None) => *grant = Grant::Given(word.clone()),
             (Some(grant), Some(_)) => {
                 *grant = Grant::Given(word.clone());
                 let reason = format!("`{name}` is granted as a whole; the sandbox limits what it can do");
-                foreign.unused.push(Unused::new(&word.it, reason, word.span));
+                foreign.unused.push(Unused::new(&word.value, reason, word.span));
             }
-            (None, _) => foreign.unused.extend(unused_tool(kind, word)),
+            (None, _) => foreign.unused.extend(unused_tool(purpose, word)),
         }
     }
 }
 
-/// Denies a list of tools, whatever else the file says.
+/// Denies a list of tools, even if the file grants them elsewhere.
 pub(super) fn deny(foreign: &mut Foreign, words: &[Spanned<String>]) {
     for word in words {
-        let (name, only) = restricted(&word.it);
-        match (foreign.grants.of(kind(name)), only) {
-            (Some(grant), None) if !is_special(name) => *grant = Grant::Denied,
+        let (name, restriction) = split_restriction(&word.value);
+        match (foreign.grants.grant_for(purpose(name)), restriction) {
+            (Some(grant), None) if !is_replaceable(name) => *grant = Grant::Denied,
             (Some(_), None) => {
                 let reason = "other tools can do the same; deny them too, or rely on the role";
-                foreign.unused.push(Unused::new(&word.it, reason, word.span));
+                foreign.unused.push(Unused::new(&word.value, reason, word.span));
             }
             (Some(_), Some(_)) => {
                 let reason =
                     format!("`{name}` is granted or denied as a whole; deny it, or rely on the sandbox");
-                foreign.unused.push(Unused::new(&word.it, reason, word.span));
+                foreign.unused.push(Unused::new(&word.value, reason, word.span));
             }
             // No agent gets other agents, questions, skills or servers, so denying them changes nothing.
-            (None, _) if kind(name) == Kind::Look => {
+            (None, _) if purpose(name) == ToolPurpose::Read => {
                 foreign.unused.push(Unused::new(
-                    &word.it,
+                    &word.value,
                     "every role may read, search and keep to-do lists",
                     word.span,
                 ));
@@ -137,16 +137,16 @@ pub(super) fn deny(foreign: &mut Foreign, words: &[Spanned<String>]) {
     }
 }
 
-/// Why a tool that corresponds to no permission has no meaning here.
-pub(super) fn unused_tool(kind: Kind, word: &Spanned<String>) -> Option<Unused> {
-    let is_served = word.it.starts_with("mcp_") || word.it.contains('/');
-    let reason = match kind {
-        Kind::Edit | Kind::Shell | Kind::Network | Kind::Look => return None,
-        Kind::Agents => "a dispatch cannot start other agents",
-        Kind::Ask => "there is nobody to ask; a role reports what it lacks by its verdict",
-        Kind::Skill => "skills are not loaded; put what is needed into the text",
-        Kind::Unknown if is_served => "an agent gets no servers other than the engine's",
-        Kind::Unknown => "remand does not know this tool",
+/// Why a tool that needs no permission has no meaning here.
+pub(super) fn unused_tool(purpose: ToolPurpose, word: &Spanned<String>) -> Option<Unused> {
+    let is_from_server = word.value.starts_with("mcp_") || word.value.contains('/');
+    let reason = match purpose {
+        ToolPurpose::Edit | ToolPurpose::Shell | ToolPurpose::Network | ToolPurpose::Read => return None,
+        ToolPurpose::Agents => "a dispatch cannot start other agents",
+        ToolPurpose::Ask => "there is nobody to ask; a role reports what it lacks by its verdict",
+        ToolPurpose::Skill => "skills are not loaded; put what is needed into the text",
+        ToolPurpose::Unknown if is_from_server => "an agent gets no servers other than the engine's",
+        ToolPurpose::Unknown => "Remand does not know this tool",
     };
-    Some(Unused::new(&word.it, reason, word.span))
+    Some(Unused::new(&word.value, reason, word.span))
 }

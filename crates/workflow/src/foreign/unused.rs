@@ -1,4 +1,4 @@
-//! What is not used of a foreign role file, with the reasons.
+//! The unused parts of a foreign role file, with the reasons.
 
 use crate::source::Span;
 use crate::yaml::YamlKey;
@@ -7,16 +7,16 @@ use std::fmt;
 /// One unused part of a foreign file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unused {
-    /// The key, with the value if only that is unused.
+    /// The key, with the value if only the value is unused.
     pub what: String,
     pub reason: String,
-    /// Its byte offset while the file is being read, then its 1-based line.
+    /// The byte offset while the file is being read, then the 1-based line number.
     pub line: usize,
 }
 
 impl Unused {
-    pub(super) fn new(what: impl Into<String>, reason: impl Into<String>, at: Span) -> Unused {
-        Unused { what: what.into(), reason: reason.into(), line: at.start }
+    pub(super) fn new(what: impl Into<String>, reason: impl Into<String>, span: Span) -> Unused {
+        Unused { what: what.into(), reason: reason.into(), line: span.start }
     }
 
     /// An unused key.
@@ -53,6 +53,6 @@ fn reason(key: &str) -> &'static str {
         "target" => "the role is used wherever a workflow names it",
         "disable" | "disabled" => "a role that a workflow names is always used",
         "prompt" => "the text below the front matter is the prompt",
-        _ => "remand does not know it",
+        _ => "Remand does not know it",
     }
 }

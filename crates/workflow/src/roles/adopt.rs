@@ -1,4 +1,4 @@
-//! Uses a role file of another tool instead of our own prompt.
+//! Uses the role file of another tool instead of our prompt.
 
 use super::{RoleSpec, Roles};
 use crate::diagnostic::{Code, Diagnostic};
@@ -9,11 +9,11 @@ use crate::source::{SourceText, Span};
 use std::collections::BTreeSet;
 
 /// The heading under which our role files explain verdicts and payload.
-const RETURN: &str = "What you return";
-/// The heading under which exported files do.
-const EXPORTED: &str = "Completion Contract";
+const OUR_HEADING: &str = "What you return";
+/// The heading under which exported files explain them.
+const EXPORTED_HEADING: &str = "Completion Contract";
 
-/// What the file of another tool provides for one title.
+/// The file of another tool, and the prompt that it provides for one title.
 #[derive(Clone, Debug)]
 pub(super) struct Adopted {
     /// The whole file.
@@ -24,18 +24,18 @@ pub(super) struct Adopted {
 impl Roles {
     /// Uses a foreign file for a role with all its modes, or for one mode (`check/code`).
     ///
-    /// The file provides prompt and model. The contract stays that of the existing role, and so do its permissions, as far
-    /// as the file grants them too. Returns what is not used of the file.
+    /// The file provides prompt and model. The contract of the existing role stays, and so do those of its
+    /// permissions that the file grants too. Returns the unused parts of the file.
     pub fn adopt(
         &mut self,
         title: &str,
         foreign: &Foreign,
         source: &SourceText,
     ) -> Result<Vec<Unused>, Vec<Diagnostic>> {
-        let below = format!("{title}/");
+        let mode_prefix = format!("{title}/");
         let titles: Vec<String> = self
             .titles()
-            .filter(|known| *known == title || known.starts_with(&below))
+            .filter(|known| *known == title || known.starts_with(&mode_prefix))
             .map(str::to_string)
             .collect();
         if titles.is_empty() {
@@ -47,7 +47,7 @@ impl Roles {
         let mut problems = Vec::new();
         for title in &titles {
             let Some(spec) = self.get(title) else { continue };
-            match narrowed(spec, foreign) {
+            match narrow(spec, foreign) {
                 Ok(spec) => specs.push(spec),
                 Err(problem) => problems.push(*problem),
             }
@@ -72,11 +72,12 @@ impl Roles {
     /// The file's text, with our explanation of the verdicts unless the file has one.
     fn adopted_prompt(&self, title: &str, adopted: &str, foreign: &Foreign) -> String {
         let mut text = foreign.body.trim_end().to_string();
-        let explains = [RETURN, EXPORTED].iter().any(|heading| prompt::section(&text, heading).is_some());
+        let explains =
+            [OUR_HEADING, EXPORTED_HEADING].iter().any(|heading| prompt::section(&text, heading).is_some());
         let (name, mode) = title.split_once('/').unwrap_or((title, ""));
         let ours = self.by_name.get(name).map(|file| &file.prompt);
-        if !explains && let Some(ours) = ours.and_then(|ours| prompt::section(&ours.plain(), RETURN)) {
-            text.push_str(&format!("\n\n## {RETURN}\n\n{ours}"));
+        if !explains && let Some(ours) = ours.and_then(|ours| prompt::section(&ours.plain(), OUR_HEADING)) {
+            text.push_str(&format!("\n\n## {OUR_HEADING}\n\n{ours}"));
         }
         let is_complete = explains && title == adopted;
         if let Some(section) = ours.and_then(|ours| ours.mode_section(mode)).filter(|_| !is_complete) {
@@ -88,7 +89,7 @@ impl Roles {
 }
 
 /// The role, with no more permissions than the file grants.
-fn narrowed(spec: &RoleSpec, foreign: &Foreign) -> Result<RoleSpec, Box<Diagnostic>> {
+fn narrow(spec: &RoleSpec, foreign: &Foreign) -> Result<RoleSpec, Box<Diagnostic>> {
     let mut spec = spec.clone();
     if foreign.grants.edit.is_denied() {
         if !spec.changes.is_empty() {
@@ -108,22 +109,22 @@ fn narrowed(spec: &RoleSpec, foreign: &Foreign) -> Result<RoleSpec, Box<Diagnost
     Ok(spec)
 }
 
-/// What the file grants but the role may not do.
+/// The permissions that the file grants but the role does not have.
 fn excess_grants(spec: &RoleSpec, foreign: &Foreign, source: &SourceText) -> Vec<Unused> {
-    let source = foreign::unix(source);
+    let source = foreign::with_unix_line_ends(source);
     let grants = &foreign.grants;
     let all = [
         (&grants.edit, !spec.is_read_only(), "is read-only"),
         (&grants.shell, spec.shell, "may not start programs"),
         (&grants.network, spec.network, "has no network"),
     ];
-    let given = |(grant, allowed, why): (&Grant, bool, &str)| match grant {
+    let excess = |(grant, allowed, why): (&Grant, bool, &str)| match grant {
         Grant::Given(word) if !allowed => Some(Unused {
-            what: word.it.clone(),
+            what: word.value.clone(),
             reason: format!("`{}` {why}, and a file of another tool can only narrow that", spec.title),
             line: source.position(word.span.start).0,
         }),
-        Grant::Given(_) | Grant::Unsaid | Grant::Denied => None,
+        Grant::Given(_) | Grant::Unstated | Grant::Denied => None,
     };
-    all.into_iter().filter_map(given).collect()
+    all.into_iter().filter_map(excess).collect()
 }

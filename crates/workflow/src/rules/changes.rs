@@ -30,16 +30,16 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     }
 }
 
-/// An artifact that some role needs permission to change cannot be written by a role without that permission.
+/// If some role has permission to change an artifact, a role without that permission cannot write it.
 fn check_permitted(compiled: &Compiled, id: PhaseId, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     let phase = program.phase(id);
-    let guarded: Vec<ArtifactId> =
+    let protected: Vec<ArtifactId> =
         program.contracts.iter().flat_map(|contract| contract.changes.iter().copied()).collect();
     for contract in phase.contracts().iter().map(|contract| program.contract(*contract)) {
-        let beyond =
-            |artifact: &&ArtifactId| guarded.contains(artifact) && !contract.changes.contains(artifact);
-        for artifact in phase.writes.iter().filter(beyond) {
+        let is_not_permitted =
+            |artifact: &&ArtifactId| protected.contains(artifact) && !contract.changes.contains(artifact);
+        for artifact in phase.writes.iter().filter(is_not_permitted) {
             let name = &program.artifacts[artifact.index()];
             let message =
                 format!("`{}` cannot write `{name}`: `{}` may not change it", phase.name, contract.title());
@@ -56,13 +56,13 @@ fn check_permitted(compiled: &Compiled, id: PhaseId, problems: &mut Vec<Diagnost
 fn check_needs(compiled: &Compiled, id: PhaseId, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     let phase = program.phase(id);
-    let Work::Operation { operation: op } = &phase.work else {
+    let Work::Operation { operation } = &phase.work else {
         return;
     };
-    let needs = spec(program.operation(*op).name).map_or(&[][..], |spec| spec.needs);
+    let needs = spec(program.operation(*operation).name).map_or(&[][..], |spec| spec.needs);
     for need in needs {
-        let read = phase.reads.iter().any(|artifact| program.artifacts[artifact.index()] == *need);
-        if !read {
+        let is_declared = phase.reads.iter().any(|artifact| program.artifacts[artifact.index()] == *need);
+        if !is_declared {
             let message = format!("`{}` reads `{need}` but does not declare it", phase.name);
             problems.push(error(compiled, id, message, format!("add `{need}` to its `reads`")));
         }

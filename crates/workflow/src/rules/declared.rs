@@ -1,4 +1,4 @@
-//! A405 and C202: everything declared is used, and exceptions name phases that have their own route.
+//! A405 and C202: every declaration is used, and exceptions name phases that have their own route.
 
 use super::questions::all_phases;
 use crate::compile::Compiled;
@@ -9,8 +9,8 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     check_flags(compiled, problems);
     check_exceptions(compiled, problems);
     for decl in all_phases(&compiled.file.phases) {
-        if decl.repeats.is_some() && !decl.on.iter().any(|(name, _)| name.it.starts_with("repeated")) {
-            let message = format!("`{}` counts repeated findings but has no route for them", decl.name.it);
+        if decl.repeats.is_some() && !decl.on.iter().any(|(name, _)| name.value.starts_with("repeated")) {
+            let message = format!("`{}` counts repeated findings but has no route for them", decl.name.value);
             let remedy = "add `repeated: ROUTE`, or remove `repeats`";
             problems.push(Diagnostic::error(Code::Unused, decl.name.span, message, remedy));
         }
@@ -20,12 +20,12 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
 fn check_flags(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     for (flag, decl) in compiled.file.flags.iter().enumerate() {
-        let read = program
+        let is_tested = program
             .conditions()
             .flat_map(|(_, condition)| &condition.all)
             .any(|comparison| matches!(comparison.fact, Fact::Flag(id) if id.index() == flag));
-        if !read {
-            let message = format!("no condition tests the flag `{}`", decl.it);
+        if !is_tested {
+            let message = format!("no condition tests the flag `{}`", decl.value);
             problems.push(Diagnostic::error(
                 Code::Unused,
                 decl.span,
@@ -40,8 +40,8 @@ fn check_flags(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
 fn check_exceptions(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     for default in &compiled.file.defaults {
-        let Some(signal) = program.signal_named(&default.signal.it) else {
-            let message = format!("no phase can end with `{}`", default.signal.it);
+        let Some(signal) = program.signal_named(&default.signal.value) else {
+            let message = format!("no phase can end with `{}`", default.signal.value);
             problems.push(Diagnostic::error(
                 Code::UnknownSignal,
                 default.signal.span,
@@ -50,12 +50,12 @@ fn check_exceptions(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             ));
             continue;
         };
-        let used = program.phase_ids().any(|id| {
+        let is_used = program.phase_ids().any(|id| {
             program.phase(id).route(signal).is_some()
-                && !default.except.iter().any(|except| except.it == program.phase(id).name)
+                && !default.except.iter().any(|except| except.value == program.phase(id).name)
         });
-        if !used {
-            let message = format!("no phase uses the default for `{}`", default.signal.it);
+        if !is_used {
+            let message = format!("no phase uses the default for `{}`", default.signal.value);
             problems.push(Diagnostic::error(
                 Code::Unused,
                 default.signal.span,
@@ -64,23 +64,24 @@ fn check_exceptions(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             ));
         }
         for except in &default.except {
-            let own = all_phases(&compiled.file.phases)
+            let has_route = all_phases(&compiled.file.phases)
                 .into_iter()
-                .find(|decl| decl.name.it == except.it)
+                .find(|decl| decl.name.value == except.value)
                 .map(|decl| {
-                    let prefix = format!("{} ", default.signal.it);
-                    decl.on
-                        .iter()
-                        .any(|(name, _)| name.it == default.signal.it || name.it.starts_with(&prefix))
+                    let prefix = format!("{} ", default.signal.value);
+                    decl.on.iter().any(|(name, _)| {
+                        name.value == default.signal.value || name.value.starts_with(&prefix)
+                    })
                 });
-            let message = match own {
+            let message = match has_route {
                 Some(true) => continue,
                 Some(false) => {
-                    format!("`{}` does not have its own route for `{}`", except.it, default.signal.it)
+                    format!("`{}` does not have its own route for `{}`", except.value, default.signal.value)
                 }
-                None => format!("there is no phase `{}`", except.it),
+                None => format!("there is no phase `{}`", except.value),
             };
-            let remedy = format!("add `{}: ROUTE` to the phase, or remove the exception", default.signal.it);
+            let remedy =
+                format!("add `{}: ROUTE` to the phase, or remove the exception", default.signal.value);
             problems.push(Diagnostic::error(Code::Exception, except.span, message, remedy));
         }
     }

@@ -1,4 +1,4 @@
-//! G601 and G602: stated guarantees hold on every path, and refer to things that exist.
+//! G601 and G602: stated guarantees hold on every path, and refer only to existing names.
 
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic, suggest};
@@ -11,7 +11,7 @@ use remand_kernel::program::{Effect, Program};
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     for guarantee in &compiled.file.guarantees {
-        let claim = match claim(program, guarantee, problems) {
+        let claim = match resolve_claim(program, guarantee, problems) {
             Some(claim) => claim,
             None => continue,
         };
@@ -22,10 +22,10 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             problems.push(Diagnostic::error(Code::Vacuous, guarantee.span, message, remedy));
             continue;
         }
-        let worlds = Scenario::all(program);
-        match refute(program, &worlds, &claim) {
+        let scenarios = Scenario::all(program);
+        match refute(program, &scenarios, &claim) {
             Ok(None) => {}
-            Ok(Some(path)) => problems.push(refuted(program, guarantee, &path)),
+            Ok(Some(path)) => problems.push(refutation(program, guarantee, &path)),
             Err(_) => {
                 let message = format!("`{}` cannot be decided: there are too many states", guarantee.text);
                 let remedy = "reduce budgets, or state a guarantee that does not depend on them";
@@ -35,7 +35,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     }
 }
 
-fn refuted(program: &Program, guarantee: &GuaranteeDecl, path: &Counterexample) -> Diagnostic {
+fn refutation(program: &Program, guarantee: &GuaranteeDecl, path: &Counterexample) -> Diagnostic {
     let steps = path
         .iter()
         .map(|(phase, signal)| {
@@ -45,12 +45,16 @@ fn refuted(program: &Program, guarantee: &GuaranteeDecl, path: &Counterexample) 
         .collect();
     let message = format!("`{}` does not hold", guarantee.text);
     let remedy = "change a route on this path, or state what the workflow really guarantees";
-    Diagnostic::error(Code::Refuted, guarantee.span, message, remedy).along(steps)
+    Diagnostic::error(Code::Refuted, guarantee.span, message, remedy).with_path(steps)
 }
 
-fn claim(program: &Program, guarantee: &GuaranteeDecl, problems: &mut Vec<Diagnostic>) -> Option<Claim> {
+fn resolve_claim(
+    program: &Program,
+    guarantee: &GuaranteeDecl,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<Claim> {
     let mut atoms = |decls: &[AtomDecl]| -> Option<Vec<Atom>> {
-        decls.iter().map(|decl| atom(program, decl, problems)).collect()
+        decls.iter().map(|decl| resolve_atom(program, decl, problems)).collect()
     };
     match &guarantee.claim {
         ClaimDecl::Unless { never, unless, since } => {
@@ -73,54 +77,54 @@ fn claim(program: &Program, guarantee: &GuaranteeDecl, problems: &mut Vec<Diagno
     }
 }
 
-fn atom(program: &Program, decl: &AtomDecl, problems: &mut Vec<Diagnostic>) -> Option<Atom> {
+fn resolve_atom(program: &Program, decl: &AtomDecl, problems: &mut Vec<Diagnostic>) -> Option<Atom> {
     match decl {
         AtomDecl::Change(name) => {
             let found = program
-                .artifact_named(&name.it)
+                .artifact_named(&name.value)
                 .filter(|artifact| program.phases.iter().any(|phase| phase.writes.contains(artifact)));
             if found.is_none() {
                 let known = program.artifacts.iter().map(String::as_str);
-                vacuous(name, "no phase writes", suggest(&name.it, known), problems);
+                report_vacuous(name, "no phase writes", suggest(&name.value, known), problems);
             }
             found.map(Atom::Change)
         }
         AtomDecl::Word(name) => {
-            let found = word(program, &name.it);
+            let found = resolve_word(program, &name.value);
             if found.is_none() {
                 let known = program.phases.iter().map(|phase| phase.name.as_str());
-                vacuous(
+                report_vacuous(
                     name,
                     "there is no phase, signal, effect or end named",
-                    suggest(&name.it, known),
+                    suggest(&name.value, known),
                     problems,
                 );
             }
             found
         }
         AtomDecl::Pair(phase, signal) => {
-            let Some(id) = program.phase_named(&phase.it) else {
+            let Some(id) = program.phase_named(&phase.value) else {
                 let known = program.phases.iter().map(|phase| phase.name.as_str());
-                vacuous(phase, "there is no phase", suggest(&phase.it, known), problems);
+                report_vacuous(phase, "there is no phase", suggest(&phase.value, known), problems);
                 return None;
             };
             let routes = &program.phase(id).routes;
             let found =
-                routes.iter().map(|(known, _)| *known).find(|known| program.signal(*known) == signal.it);
+                routes.iter().map(|(known, _)| *known).find(|known| program.signal(*known) == signal.value);
             if found.is_none() {
                 let known = routes.iter().map(|(known, _)| program.signal(*known));
-                vacuous(signal, "the phase never ends with", suggest(&signal.it, known), problems);
+                report_vacuous(signal, "the phase never ends with", suggest(&signal.value, known), problems);
             }
             found.map(|signal| Atom::PhaseSignal(id, signal))
         }
     }
 }
 
-fn word(program: &Program, name: &str) -> Option<Atom> {
+fn resolve_word(program: &Program, name: &str) -> Option<Atom> {
     let effect = [Effect::Dissent, Effect::Degradation, Effect::Blockers]
         .into_iter()
         .find(|effect| effect.name() == name);
-    let ending = match name {
+    let end = match name {
         "done" => Some(EndKind::Done),
         "fail" => Some(EndKind::Fail),
         "stop" => Some(EndKind::Stop),
@@ -131,16 +135,16 @@ fn word(program: &Program, name: &str) -> Option<Atom> {
         .filter(|signal| program.phases.iter().any(|phase| phase.route(*signal).is_some()));
     effect
         .map(Atom::Effect)
-        .or(ending.map(Atom::End))
+        .or(end.map(Atom::End))
         .or_else(|| program.phase_named(name).map(Atom::Phase))
         .or(routed.map(Atom::Signal))
 }
 
-fn vacuous(name: &Spanned<String>, what: &str, remedy: String, problems: &mut Vec<Diagnostic>) {
-    problems.push(Diagnostic::error(Code::Vacuous, name.span, format!("{what} `{}`", name.it), remedy));
+fn report_vacuous(name: &Spanned<String>, message: &str, remedy: String, problems: &mut Vec<Diagnostic>) {
+    problems.push(Diagnostic::error(Code::Vacuous, name.span, format!("{message} `{}`", name.value), remedy));
 }
 
-/// `B since change of X` has a meaning only if B reads X; otherwise an old result of B could be reused.
+/// `B since change of X` has a meaning only if B reads X. Otherwise an old result of B could be reused.
 fn check_reuse(program: &Program, claim: &Claim, guarantee: &GuaranteeDecl, problems: &mut Vec<Diagnostic>) {
     let Claim::Unless { unless, since, .. } = claim else {
         return;
@@ -154,10 +158,10 @@ fn check_reuse(program: &Program, claim: &Claim, guarantee: &GuaranteeDecl, prob
                 continue;
             };
             let phase = program.phase(*phase);
-            let reads_it = phase.reads.contains(artifact)
+            let is_read = phase.reads.contains(artifact)
                 || phase.may_read.contains(artifact)
                 || matches!(phase.work, remand_kernel::program::Work::Ask { .. });
-            if !reads_it {
+            if !is_read {
                 let name = &program.artifacts[artifact.index()];
                 let message = format!(
                     "`{}` does not read `{name}`, so an old result of it could be reused",

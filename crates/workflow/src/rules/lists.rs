@@ -1,4 +1,4 @@
-//! N107: some earlier role or operation produces every list that is processed or counted.
+//! N107: every list that is processed or counted is produced by an earlier role or operation.
 
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic, suggest};
@@ -9,7 +9,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     for id in program.phase_ids() {
         let phase = program.phase(id);
-        let worked = match &phase.work {
+        let processed = match &phase.work {
             Work::Flow { list, .. } | Work::Each { items: Items::Listed { list, .. }, .. } => Some(*list),
             Work::Role { .. }
             | Work::Each { items: Items::Fixed(_), .. }
@@ -17,7 +17,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             | Work::Operation { .. }
             | Work::Ask { .. } => None,
         };
-        if let Some(list) = worked
+        if let Some(list) = processed
             && !program.phase_ids().any(|earlier| earlier < id && produces(program, earlier, list))
         {
             report(compiled, compiled.spans.phase(id), list, problems);
@@ -30,11 +30,11 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             }
         }
     }
-    for (at, budget) in program.budgets.iter().enumerate() {
+    for (index, budget) in program.budgets.iter().enumerate() {
         if let BudgetSize::Share { list, .. } = budget.size
             && !program.phase_ids().any(|any| produces(program, any, list))
         {
-            report(compiled, compiled.spans.budgets[at], list, problems);
+            report(compiled, compiled.spans.budgets[index], list, problems);
         }
     }
 }
@@ -55,11 +55,11 @@ fn report(compiled: &Compiled, span: crate::source::Span, list: ListId, problems
     let program = &compiled.program;
     let name = &program.lists[list.index()];
     let mut known: Vec<&str> = vec!["confidence", "mode", "risk"];
-    let brought = |at: &usize| {
-        let id = ListId(u16::try_from(*at).unwrap_or(u16::MAX));
+    let is_produced = |index: &usize| {
+        let id = ListId(u16::try_from(*index).unwrap_or(u16::MAX));
         program.phase_ids().any(|any| produces(program, any, id))
     };
-    known.extend((0..program.lists.len()).filter(brought).map(|at| program.lists[at].as_str()));
+    known.extend((0..program.lists.len()).filter(is_produced).map(|index| program.lists[index].as_str()));
     let message = format!("no phase before this one produces a list or fact `{name}`");
     problems.push(Diagnostic::error(Code::UnknownList, span, message, suggest(name, known)));
 }

@@ -1,5 +1,6 @@
 //! The static rules, one per file. Local rules check one phase or budget at a time; path rules check all paths.
 
+mod actions;
 mod bounds;
 mod budgets;
 mod changes;
@@ -9,7 +10,6 @@ mod endless;
 mod guarantees;
 mod lists;
 mod open_end;
-mod places;
 mod questions;
 mod quiet;
 mod reached;
@@ -22,13 +22,13 @@ use crate::compile::Compiled;
 use crate::diagnostic::Diagnostic;
 use crate::explore::BoundCalculator;
 
-pub(crate) use crate::routes::{followed, written};
+pub(crate) use crate::routes::{followed_routes, written_routes};
 
-/// Checks the rules that need no paths.
+/// Checks the local rules.
 pub fn check_local(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     unpaid::check(compiled, problems);
     direction::check(compiled, problems);
-    places::check(compiled, problems);
+    actions::check(compiled, problems);
     budgets::check(compiled, problems);
     quiet::check(compiled, problems);
     sub_flows::check(compiled, problems);
@@ -40,7 +40,7 @@ pub fn check_local(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     declared::check(compiled, problems);
 }
 
-/// Checks the rules about all paths; the proofs run only if the other rules hold.
+/// Checks the path rules. Bounds and guarantees are proved only if the other path rules hold.
 pub fn check_paths(compiled: &Compiled, bounds: &mut BoundCalculator<'_>, problems: &mut Vec<Diagnostic>) {
     let before = problems.len();
     endless::check(compiled, problems);

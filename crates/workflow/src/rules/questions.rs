@@ -12,39 +12,39 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
         let KindDecl::Ask { question, interactive, default, options } = &decl.kind else {
             continue;
         };
-        let names = || options.iter().map(|option| option.name.it.as_str()).collect::<Vec<_>>();
-        let always = options.iter().any(|option| {
-            option.offered.is_none() && is_followable(&compiled.program, &decl.name.it, &option.name.it)
+        let names = || options.iter().map(|option| option.name.value.as_str()).collect::<Vec<_>>();
+        let has_certain_option = options.iter().any(|option| {
+            option.offered.is_none() && is_followable(&compiled.program, &decl.name.value, &option.name.value)
         });
-        if !always {
-            let message = format!("`{}` can run out of options", decl.name.it);
+        if !has_certain_option {
+            let message = format!("`{}` can run out of options", decl.name.value);
             let remedy = "add an option without `if` whose route spends nothing, such as `stop`";
             problems.push(Diagnostic::error(Code::Question, decl.name.span, message, remedy));
         }
         match (default, interactive) {
             (Some(default), true) => {
-                let option = options.iter().find(|option| option.name.it == default.it);
+                let option = options.iter().find(|option| option.name.value == default.value);
                 if option.is_none() {
-                    let message = format!("the default `{}` is not among the options", default.it);
-                    let remedy = suggest(&default.it, names());
+                    let message = format!("the default `{}` is not among the options", default.value);
+                    let remedy = suggest(&default.value, names());
                     problems.push(Diagnostic::error(Code::Default, default.span, message, remedy));
                 } else if option.is_some_and(|option| option.offered.is_some())
-                    || !is_followable(&compiled.program, &decl.name.it, &default.it)
+                    || !is_followable(&compiled.program, &decl.name.value, &default.value)
                 {
-                    let message = format!("the default `{}` cannot always be followed", default.it);
+                    let message = format!("the default `{}` cannot always be followed", default.value);
                     let remedy = "choose an option without `if` whose route never runs out";
                     problems.push(Diagnostic::error(Code::Default, default.span, message, remedy));
                 }
             }
             (None, true) => {
-                let message = format!("`{}` is interactive and has no default", decl.name.it);
+                let message = format!("`{}` is interactive and has no default", decl.name.value);
                 let remedy =
                     "add `default: OPTION` for autonomous runs, or remove `mode` to ask in every mode";
                 problems.push(Diagnostic::error(Code::Default, question.span, message, remedy));
             }
             (Some(default), false) => {
                 let message =
-                    format!("`{}` is asked in every mode, so its default is never used", decl.name.it);
+                    format!("`{}` is asked in every mode, so its default is never used", decl.name.value);
                 let remedy = "add `mode: interactive`, or remove `default`";
                 problems.push(Diagnostic::error(Code::Default, default.span, message, remedy));
             }

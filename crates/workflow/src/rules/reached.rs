@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     let mut reached: BTreeSet<PhaseId> = BTreeSet::new();
-    for world in Scenario::all(program) {
-        let machine = Machine::new(program, world, Counting::Free);
+    for scenario in Scenario::all(program) {
+        let machine = Machine::new(program, scenario, Counting::Free);
         let flows =
             program.phase_ids().filter(|id| matches!(program.phase(*id).work, Work::Flow { .. })).map(Some);
         for flow in flows.chain([None]) {

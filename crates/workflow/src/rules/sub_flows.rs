@@ -1,6 +1,6 @@
 //! T307: a sub-flow spends only its own rounds, and ends normally, by `raise` or by `fail`.
 
-use super::followed;
+use super::followed_routes;
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic};
 use remand_kernel::ids::{PhaseId, SignalId};
@@ -12,15 +12,15 @@ const MAX_EXITS: usize = 8;
 
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
-    for at in followed(program) {
-        let span = compiled.spans.route(at.phase, at.signal);
-        let inside = program.phase(at.phase).owner.is_some();
-        let problem = match at.route.action {
-            Action::Raise(_) if !inside => {
+    for phase_route in followed_routes(program) {
+        let span = compiled.spans.route(phase_route.phase, phase_route.signal);
+        let is_inside = program.phase(phase_route.phase).owner.is_some();
+        let problem = match phase_route.route.action {
+            Action::Raise(_) if !is_inside => {
                 Some(("`raise` is only allowed in a sub-flow", "write where this signal leads"))
             }
             Action::Done | Action::Stop(_) | Action::Restore(_) | Action::RemandInjector | Action::Hold
-                if inside =>
+                if is_inside =>
             {
                 Some(("a task cannot end or hold the whole run", "`raise` a signal and route it outside"))
             }
@@ -40,20 +40,20 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
         if let Some((message, remedy)) = problem {
             problems.push(Diagnostic::error(Code::SubFlow, span, message, remedy));
         }
-        if !inside {
+        if !is_inside {
             continue;
         }
-        if at.route.effect.is_some() {
+        if phase_route.route.effect.is_some() {
             let message = "a task cannot lower the confidence of the whole run";
             let remedy = "`raise` a signal, and write `with …` where it is routed";
             problems.push(Diagnostic::error(Code::SubFlow, span, message, remedy));
         }
-        for budget in &at.route.spends {
-            let own = match program.budget(*budget).scope {
-                Scope::Entry(of) => program.phase(of).owner.is_some(),
+        for budget in &phase_route.route.spends {
+            let is_own = match program.budget(*budget).scope {
+                Scope::Entry(phase) => program.phase(phase).owner.is_some(),
                 Scope::Phase(_) | Scope::Run | Scope::Subject => false,
             };
-            if !own {
+            if !is_own {
                 let message =
                     format!("a task cannot spend `{}`, which all tasks share", program.budget(*budget).name);
                 let remedy = "spend `round` here, or `raise` a signal and spend outside, once for all tasks";
@@ -78,12 +78,12 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Checks what no phase inside a sub-flow may test or change.
+/// Checks that no phase inside a sub-flow tests the confidence or changes the list of the sub-flow.
 fn check_inner(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     for (id, condition) in program.conditions() {
-        let tests_it = condition.all.iter().any(|comparison| comparison.fact == Fact::Confidence);
-        if tests_it && program.phase(id).owner.is_some() {
+        let tests_confidence = condition.all.iter().any(|comparison| comparison.fact == Fact::Confidence);
+        if tests_confidence && program.phase(id).owner.is_some() {
             let message = "a sub-flow cannot test the confidence of the run";
             let remedy = "test the confidence outside";
             problems.push(Diagnostic::error(Code::SubFlow, compiled.spans.phase(id), message, remedy));
@@ -124,11 +124,11 @@ fn check_exits(
 ) {
     let program = &compiled.program;
     let mut raised = BTreeSet::new();
-    for at in followed(program) {
-        if program.phase(at.phase).owner != Some(flow) {
+    for phase_route in followed_routes(program) {
+        if program.phase(phase_route.phase).owner != Some(flow) {
             continue;
         }
-        if let Action::Raise(signal) = at.route.action {
+        if let Action::Raise(signal) = phase_route.route.action {
             raised.insert(signal);
             if !counted.contains(&signal) {
                 let name = program.signal(signal);
@@ -137,7 +137,7 @@ fn check_exits(
                     program.phase(flow).name
                 );
                 let remedy = format!("add a row such as `{name}: any {name}`");
-                let span = compiled.spans.route(at.phase, at.signal);
+                let span = compiled.spans.route(phase_route.phase, phase_route.signal);
                 problems.push(Diagnostic::error(Code::SubFlow, span, message, remedy));
             }
         }

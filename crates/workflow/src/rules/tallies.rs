@@ -27,10 +27,10 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
                 if let ItemsDecl::Fixed(names) = items {
                     check_counts(names.len(), tally, problems);
                     if let Some(quorum) = quorum
-                        && (usize::from(quorum.it) > names.len() || quorum.it == 0)
+                        && (usize::from(quorum.value) > names.len() || quorum.value == 0)
                     {
                         let message =
-                            format!("the quorum is {}, but there are {} members", quorum.it, names.len());
+                            format!("the quorum is {}, but there are {} members", quorum.value, names.len());
                         let remedy = format!("write a number from 1 to {}", names.len());
                         problems.push(error(quorum.span, message, remedy));
                     }
@@ -58,7 +58,7 @@ fn error(span: Span, message: String, remedy: impl Into<String>) -> Diagnostic {
 
 fn check_shape(decl: &PhaseDecl, tally: &[TallyDecl], problems: &mut Vec<Diagnostic>) {
     let Some((last, before)) = tally.split_last() else {
-        let message = format!("`{}` has several members but no tally", decl.name.it);
+        let message = format!("`{}` has several members but no tally", decl.name.value);
         let remedy =
             "add `tally:` with rows such as `approved: all approve` and a last row `SIGNAL: otherwise`";
         problems.push(error(decl.name.span, message, remedy));
@@ -78,7 +78,7 @@ fn check_shape(decl: &PhaseDecl, tally: &[TallyDecl], problems: &mut Vec<Diagnos
 
 fn check_verdicts(program: &Program, decl: &PhaseDecl, tally: &[TallyDecl], problems: &mut Vec<Diagnostic>) {
     let says: Vec<&str> = program
-        .phase_named(&decl.name.it)
+        .phase_named(&decl.name.value)
         .map(|id| program.phase(id).contracts())
         .unwrap_or_default()
         .iter()
@@ -92,19 +92,19 @@ fn check_verdicts(program: &Program, decl: &PhaseDecl, tally: &[TallyDecl], prob
             | TallyTestDecl::AtLeast { verdict, .. } => verdict,
             TallyTestDecl::Otherwise => continue,
         };
-        if !says.contains(&verdict.it.as_str()) {
-            let message = format!("the role has no verdict `{}`", verdict.it);
-            problems.push(error(verdict.span, message, suggest(&verdict.it, says.iter().copied())));
+        if !says.contains(&verdict.value.as_str()) {
+            let message = format!("the role has no verdict `{}`", verdict.value);
+            problems.push(error(verdict.span, message, suggest(&verdict.value, says.iter().copied())));
         }
     }
 }
 
 fn check_counts(members: usize, tally: &[TallyDecl], problems: &mut Vec<Diagnostic>) {
     for row in tally {
-        if let TallyTestDecl::AtLeast { least, of, .. } = row.test
-            && (usize::from(of) != members || least > of || least == 0)
+        if let TallyTestDecl::AtLeast { count, members: stated, .. } = row.test
+            && (usize::from(stated) != members || count > stated || count == 0)
         {
-            let message = format!("`{least} of {of}`, but there are {members} members");
+            let message = format!("`{count} of {stated}`, but there are {members} members");
             problems.push(error(row.span, message, format!("write `N of {members} VERDICT`")));
         }
     }

@@ -1,4 +1,4 @@
-//! A402: on every path, what a phase reads has been written before.
+//! A402: on every path, everything that a phase reads has been written before.
 
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic};
@@ -14,15 +14,15 @@ type Artifacts = BTreeSet<ArtifactId>;
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
     let mut missing: BTreeSet<(PhaseId, ArtifactId)> = BTreeSet::new();
-    for world in Scenario::all(program) {
-        let machine = Machine::new(program, world, Counting::Free);
+    for scenario in Scenario::all(program) {
+        let machine = Machine::new(program, scenario, Counting::Free);
         let subject: Artifacts = program.artifact_named(&program.subject).into_iter().collect();
-        let before = flow_analysis(&machine, None, &subject);
-        for (phase, known) in &before {
-            collect_missing(program, *phase, known, &mut missing);
+        let before = written_before(&machine, None, &subject);
+        for (phase, written) in &before {
+            collect_missing(program, *phase, written, &mut missing);
             if matches!(program.phase(*phase).work, Work::Flow { .. }) {
-                for (inner, known) in flow_analysis(&machine, Some(*phase), known) {
-                    collect_missing(program, inner, &known, &mut missing);
+                for (inner, written) in written_before(&machine, Some(*phase), written) {
+                    collect_missing(program, inner, &written, &mut missing);
                 }
             }
         }
@@ -38,31 +38,31 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
 fn collect_missing(
     program: &Program,
     phase: PhaseId,
-    known: &Artifacts,
+    written: &Artifacts,
     missing: &mut BTreeSet<(PhaseId, ArtifactId)>,
 ) {
     for artifact in &program.phase(phase).reads {
-        if !known.contains(artifact) {
+        if !written.contains(artifact) {
             missing.insert((phase, *artifact));
         }
     }
 }
 
 /// The artifacts that are written before each phase of a flow on all paths.
-fn flow_analysis(
+fn written_before(
     machine: &Machine<'_>,
     flow: Option<PhaseId>,
-    given: &Artifacts,
+    initial: &Artifacts,
 ) -> BTreeMap<PhaseId, Artifacts> {
     let program = machine.program;
-    let mut known: BTreeMap<(PhaseId, Option<PhaseId>, Confidence), Artifacts> = BTreeMap::new();
+    let mut written: BTreeMap<(PhaseId, Option<PhaseId>, Confidence), Artifacts> = BTreeMap::new();
     let mut open: VecDeque<MachineNode> = VecDeque::new();
     for start in machine.starts(flow, Confidence::High) {
-        known.insert((start.phase, start.caller, start.confidence), given.clone());
+        written.insert((start.phase, start.caller, start.confidence), initial.clone());
         open.push_back(start);
     }
     while let Some(node) = open.pop_front() {
-        let Some(before) = known.get(&(node.phase, node.caller, node.confidence)).cloned() else {
+        let Some(before) = written.get(&(node.phase, node.caller, node.confidence)).cloned() else {
             continue;
         };
         for edge in machine.edges(&node) {
@@ -71,21 +71,21 @@ fn flow_analysis(
             };
             let mut after = before.clone();
             if edge.signal != NO_RESULT {
-                after.extend(writes(program, node.phase));
+                after.extend(written_by(program, node.phase));
             }
             let key = (next.phase, next.caller, next.confidence);
-            let narrowed: Artifacts = match known.get(&key) {
+            let narrowed: Artifacts = match written.get(&key) {
                 Some(earlier) => earlier.intersection(&after).copied().collect(),
                 None => after,
             };
-            if known.get(&key) != Some(&narrowed) {
-                known.insert(key, narrowed);
+            if written.get(&key) != Some(&narrowed) {
+                written.insert(key, narrowed);
                 open.push_back(next);
             }
         }
     }
     let mut by_phase: BTreeMap<PhaseId, Artifacts> = BTreeMap::new();
-    for ((phase, _, _), artifacts) in known {
+    for ((phase, _, _), artifacts) in written {
         by_phase
             .entry(phase)
             .and_modify(|all| *all = all.intersection(&artifacts).copied().collect())
@@ -95,7 +95,7 @@ fn flow_analysis(
 }
 
 /// The artifacts that a phase writes; for a sub-flow, those that its unconditional phases write.
-fn writes(program: &Program, id: PhaseId) -> Vec<ArtifactId> {
+fn written_by(program: &Program, id: PhaseId) -> Vec<ArtifactId> {
     let mut all = program.phase(id).writes.clone();
     for inner in program.flow(Some(id)) {
         let phase = program.phase(inner);

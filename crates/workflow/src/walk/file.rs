@@ -1,6 +1,6 @@
-//! Reads a walk file: a workflow, how the run starts, and what happens, in order.
+//! Reads a walk file: the workflow, the start of the run, and the steps in order.
 
-use super::happening::{Says, WalkError, WalkStep};
+use super::walk_step::{Says, WalkError, WalkStep};
 use super::walker::Walker;
 use crate::diagnostic::{Code, Diagnostic, tidy};
 use crate::fields::{MappingReader, text};
@@ -14,7 +14,7 @@ use remand_kernel::gaps::RetryMode;
 /// A walk as written.
 #[derive(Clone, Debug)]
 pub struct Walk {
-    /// A shipped workflow by name, or a file.
+    /// The name of a shipped workflow, or a file.
     pub workflow: Spanned<String>,
     pub start: Start,
     pub lists: Vec<(String, Vec<Item>)>,
@@ -38,10 +38,10 @@ pub enum WalkEntry {
 
 impl WalkEntry {
     /// Performs the entry.
-    pub fn take(&self, walker: &mut Walker<'_>) -> Result<(), WalkError> {
+    pub fn perform(&self, walker: &mut Walker<'_>) -> Result<(), WalkError> {
         let by = || "a human".to_string();
         let (event, happened) = match self {
-            WalkEntry::Happens(happening) => return walker.happen(happening),
+            WalkEntry::Happens(step) => return walker.happen(step),
             WalkEntry::Until(phase) => return walker.until(phase),
             WalkEntry::Finish => return walker.finish(),
             WalkEntry::Pause => (Event::Paused { by: by() }, "a human pauses the run"),
@@ -81,7 +81,7 @@ fn decode(root: &YamlNode, problems: &mut Vec<Diagnostic>) -> Option<Walk> {
     let workflow = fields.required_text("workflow", "feature");
     let mode = match fields.text("mode") {
         None => Mode::Autonomous,
-        Some(written) => match written.it.as_str() {
+        Some(written) => match written.value.as_str() {
             "autonomous" => Mode::Autonomous,
             "interactive" => Mode::Interactive,
             other => {
@@ -120,7 +120,7 @@ fn decode(root: &YamlNode, problems: &mut Vec<Diagnostic>) -> Option<Walk> {
     let approaches = fields
         .texts("approaches")
         .into_iter()
-        .map(|text| Approach { text: text.it, decisions: Vec::new() })
+        .map(|text| Approach { text: text.value, decisions: Vec::new() })
         .collect();
     let happens = match fields.take("happens") {
         Some((_, node)) => decode_happens(node, fields.problems()),
@@ -145,16 +145,16 @@ fn decode_flags(fields: &mut MappingReader<'_, '_>) -> Vec<(String, bool)> {
         .iter()
         .filter_map(|(key, node)| {
             let written = text(node, &key.name, fields.problems())?;
-            Some((key.name.clone(), written.it == "true" || written.it == "yes"))
+            Some((key.name.clone(), written.value == "true" || written.value == "yes"))
         })
         .collect()
 }
 
-fn number(node: &YamlNode, what: &str, problems: &mut Vec<Diagnostic>) -> Option<u16> {
-    let written = text(node, what, problems)?;
-    let parsed = written.it.parse().ok();
+fn number(node: &YamlNode, key: &str, problems: &mut Vec<Diagnostic>) -> Option<u16> {
+    let written = text(node, key, problems)?;
+    let parsed = written.value.parse().ok();
     if parsed.is_none() {
-        let message = format!("`{what}` must be a number, not `{}`", written.it);
+        let message = format!("`{key}` must be a number, not `{}`", written.value);
         problems.push(Diagnostic::error(Code::Shape, written.span, message, "write a whole number"));
     }
     parsed
@@ -165,7 +165,7 @@ fn decode_items(node: &YamlNode, problems: &mut Vec<Diagnostic>) -> Vec<Item> {
     match &node.value {
         YamlValue::Text(_) => {
             let count = number(node, "tasks", problems).unwrap_or(0);
-            (1..=count).map(|at| Item { id: format!("t{at}"), ..Item::default() }).collect()
+            (1..=count).map(|number| Item { id: format!("t{number}"), ..Item::default() }).collect()
         }
         YamlValue::List(nodes) => nodes.iter().filter_map(|node| decode_item(node, problems)).collect(),
         YamlValue::Empty | YamlValue::Map(_) => {
@@ -182,14 +182,14 @@ fn decode_item(node: &YamlNode, problems: &mut Vec<Diagnostic>) -> Option<Item> 
     }
     let mut fields = MappingReader::open(node, "an item", problems);
     let id = fields.required_text("id", "t1");
-    let needs = fields.texts("needs").into_iter().map(|need| need.it).collect();
-    let files = fields.texts("files").into_iter().map(|file| file.it).collect();
-    let spec = fields.text("spec").map_or(Digest::default(), |spec| digest(&spec.it));
+    let needs = fields.texts("needs").into_iter().map(|need| need.value).collect();
+    let files = fields.texts("files").into_iter().map(|file| file.value).collect();
+    let spec = fields.text("spec").map_or(Digest::default(), |spec| digest(&spec.value));
     fields.finish();
-    Some(Item { id: id?.it, needs, spec, files })
+    Some(Item { id: id?.value, needs, spec, files })
 }
 
-/// Makes a digest from a string of a walk.
+/// A digest for a string in a walk.
 fn digest(text: &str) -> Digest {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -206,7 +206,8 @@ fn decode_happens(node: &YamlNode, problems: &mut Vec<Diagnostic>) -> Vec<Spanne
     entries
         .iter()
         .filter_map(|entry| {
-            decode_entry(entry, problems).map(|it| Spanned::new(it, crate::fields::head(entry.span)))
+            decode_entry(entry, problems)
+                .map(|decoded| Spanned::new(decoded, crate::fields::head(entry.span)))
         })
         .collect()
 }
@@ -229,15 +230,14 @@ fn decode_entry(node: &YamlNode, problems: &mut Vec<Diagnostic>) -> Option<WalkE
     };
     let (key, value) = entries.first()?;
     match key.name.as_str() {
-        "until" => text(value, "until", problems).map(|phase| WalkEntry::Until(phase.it)),
+        "until" => text(value, "until", problems).map(|phase| WalkEntry::Until(phase.value)),
         "roll-back" => number(value, "roll-back", problems).map(WalkEntry::RollBack),
         "remove-approach" => number(value, "remove-approach", problems).map(WalkEntry::RemoveApproach),
-        _ => decode_happening(node, key, value, problems)
-            .map(|happening| WalkEntry::Happens(Box::new(happening))),
+        _ => decode_step(node, key, value, problems).map(|step| WalkEntry::Happens(Box::new(step))),
     }
 }
 
-fn decode_happening(
+fn decode_step(
     node: &YamlNode,
     key: &YamlKey,
     value: &YamlNode,
@@ -249,10 +249,10 @@ fn decode_happening(
     };
     let says = match &value.value {
         YamlValue::List(_) => Says::Members(
-            crate::fields::texts(value, "verdicts", problems).into_iter().map(|text| text.it).collect(),
+            crate::fields::texts(value, "verdicts", problems).into_iter().map(|text| text.value).collect(),
         ),
         YamlValue::Empty | YamlValue::Text(_) | YamlValue::Map(_) => {
-            Says::Signal(text(value, &key.name, problems)?.it)
+            Says::Signal(text(value, &key.name, problems)?.value)
         }
     };
     // The first key is the phase; the rest are details.
@@ -265,12 +265,12 @@ fn decode_happening(
         Some((_, node)) => decode_findings(node, fields.problems()),
         None => Vec::new(),
     };
-    let hypothesis = fields.text("hypothesis").map(|text| text.it);
+    let hypothesis = fields.text("hypothesis").map(|text| text.value);
     let files = match fields.take("changes") {
         Some((_, node)) => decode_changes(node, fields.problems()),
         None => Vec::new(),
     };
-    let tree = fields.text("tree").map(|tree| digest(&tree.it));
+    let tree = fields.text("tree").map(|tree| digest(&tree.value));
     let change = (hypothesis.is_some() || !files.is_empty() || tree.is_some()).then(|| Change {
         tree: tree.unwrap_or_default(),
         files,
@@ -278,14 +278,14 @@ fn decode_happening(
         restored: false,
     });
     let tests = decode_tests(&mut fields);
-    let decisions = fields.texts("decisions").into_iter().map(|decision| decision.it).collect();
-    let approach = fields.text("approach").map(|text| Approach { text: text.it, decisions });
+    let decisions = fields.texts("decisions").into_iter().map(|decision| decision.value).collect();
+    let approach = fields.text("approach").map(|text| Approach { text: text.value, decisions });
     let lists = match fields.take("tasks") {
         Some((_, node)) => vec![("tasks".to_string(), decode_items(node, fields.problems()))],
         None => Vec::new(),
     };
     let flags = decode_flags(&mut fields);
-    let happening = WalkStep {
+    let step = WalkStep {
         phase,
         task,
         says,
@@ -295,14 +295,14 @@ fn decode_happening(
         approach,
         lists,
         flags,
-        models: fields.texts("models").into_iter().map(|model| model.it).collect(),
+        models: fields.texts("models").into_iter().map(|model| model.value).collect(),
         unchanged: fields.flag("unchanged"),
         disputes: fields.flag("disputes"),
-        by: fields.text("by").map_or_else(String::new, |by| by.it),
-        note: fields.text("note").map_or_else(String::new, |note| note.it),
+        by: fields.text("by").map_or_else(String::new, |by| by.value),
+        note: fields.text("note").map_or_else(String::new, |note| note.value),
     };
     fields.finish();
-    Some(happening)
+    Some(step)
 }
 
 fn decode_findings(node: &YamlNode, problems: &mut Vec<Diagnostic>) -> Vec<Finding> {
@@ -350,24 +350,24 @@ fn decode_finding(node: &YamlNode, problems: &mut Vec<Diagnostic>) -> Option<Fin
         ],
     );
     let place = Location {
-        file: fields.text("place").map_or_else(String::new, |place| place.it),
-        symbol: fields.text("symbol").map_or_else(String::new, |symbol| symbol.it),
+        file: fields.text("place").map_or_else(String::new, |place| place.value),
+        symbol: fields.text("symbol").map_or_else(String::new, |symbol| symbol.value),
         line: 0,
     };
-    let injected_by = fields.texts("injected-by").into_iter().map(|phase| phase.it).collect();
-    let task = fields.text("task").map(|task| task.it);
-    let patch = fields.text("patch").map(|patch| patch.it);
-    let repeats = fields.text("repeats").map(|repeats| repeats.it);
+    let injected_by = fields.texts("injected-by").into_iter().map(|phase| phase.value).collect();
+    let task = fields.text("task").map(|task| task.value);
+    let patch = fields.text("patch").map(|patch| patch.value);
+    let repeats = fields.text("repeats").map(|repeats| repeats.value);
     fields.finish();
     Some(Finding {
-        id: id?.it,
+        id: id?.value,
         severity: severity.unwrap_or(Severity::Major),
         category: category.unwrap_or(Category::Correctness),
         kind,
         injected_by,
         task,
         place,
-        claim: claim?.it,
+        claim: claim?.value,
         evidence: String::new(),
         impact: String::new(),
         recommendation: String::new(),
@@ -378,11 +378,13 @@ fn decode_finding(node: &YamlNode, problems: &mut Vec<Diagnostic>) -> Option<Fin
 
 fn one_of<T: Copy>(fields: &mut MappingReader<'_, '_>, key: &'static str, known: &[(&str, T)]) -> Option<T> {
     let written = fields.text(key)?;
-    let found = known.iter().find(|(name, _)| *name == written.it).map(|(_, value)| *value);
+    let found = known.iter().find(|(name, _)| *name == written.value).map(|(_, value)| *value);
     if found.is_none() {
-        let message = format!("`{}` is not a {key}", written.it);
-        let remedy =
-            crate::diagnostic::suggest(&written.it, known.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+        let message = format!("`{}` is not a {key}", written.value);
+        let remedy = crate::diagnostic::suggest(
+            &written.value,
+            known.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+        );
         fields.report(Diagnostic::error(Code::Phrase, written.span, message, remedy));
     }
     found
@@ -400,7 +402,7 @@ fn decode_changes(node: &YamlNode, problems: &mut Vec<Diagnostic>) -> Vec<FileCh
         .iter()
         .map(|(path, node)| {
             let mut fields = MappingReader::open(node, format!("the change of `{}`", path.name), problems);
-            let lines = |texts: Vec<Spanned<String>>| texts.into_iter().map(|line| line.it).collect();
+            let lines = |texts: Vec<Spanned<String>>| texts.into_iter().map(|line| line.value).collect();
             let hunk = Hunk { removed: lines(fields.texts("removed")), added: lines(fields.texts("added")) };
             let generated = fields.flag("generated");
             fields.finish();
@@ -415,7 +417,7 @@ fn decode_tests(fields: &mut MappingReader<'_, '_>) -> Vec<TestResult> {
         .iter()
         .filter_map(|(key, node)| {
             let written = text(node, &key.name, fields.problems())?;
-            let end = match written.it.as_str() {
+            let end = match written.value.as_str() {
                 "passed" => TestEnd::Passed,
                 "failed" => TestEnd::Failed,
                 "flaky" => TestEnd::Flaky,

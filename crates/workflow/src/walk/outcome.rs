@@ -1,7 +1,7 @@
-//! Makes outcomes for what happens in a walk: a verdict per seat, with everything the engine would observe.
+//! Creates the outcomes for a step of a walk: a verdict per seat, with everything that the engine would observe.
 
 use super::combination::verdicts_for;
-use super::happening::{Says, WalkError, WalkStep};
+use super::walk_step::{Says, WalkError, WalkStep};
 use super::walker::Walker;
 use remand_kernel::change::Digest;
 use remand_kernel::command::Command;
@@ -10,62 +10,66 @@ use remand_kernel::ids::{CommandId, PhaseId, SignalId};
 use remand_kernel::program::Work;
 use remand_kernel::signal::{Failure, SPENT};
 
-/// In a walk, an environment failure counts as the last of a series, so that the hold shows.
+/// In a walk, an environment failure counts as the last of a series, so that it leads to a hold.
 const ENVIRONMENT_IN_A_ROW: u16 = 3;
 
 impl Walker<'_> {
     /// One outcome per seat.
     pub(super) fn outcomes(
         &mut self,
-        happening: &WalkStep,
+        step: &WalkStep,
         seats: &[Command],
     ) -> Result<Vec<(Outcome, String)>, WalkError> {
         let members = seats.iter().filter(|seat| !is_advisory(seat)).count();
-        let verdicts: Vec<String> = match &happening.says {
+        let verdicts: Vec<String> = match &step.says {
             Says::Members(verdicts) => {
                 if verdicts.len() != members {
-                    let (phase, given) = (happening.phase.clone(), verdicts.len());
+                    let (phase, given) = (step.phase.clone(), verdicts.len());
                     return Err(WalkError::WrongCount { phase, given, members });
                 }
                 verdicts.clone()
             }
             Says::Signal(signal) if members == 1 => vec![signal.clone()],
-            Says::Signal(signal) => self.spread(happening, signal, seats, members)?,
+            Says::Signal(signal) => self.member_verdicts(step, signal, seats, members)?,
         };
         // Findings belong to the members that object, or to the first if none does.
-        let objects = |at: usize| {
-            let happy =
-                seats.get(at).and_then(Command::id).and_then(|id| self.possible_results(id).first().copied());
-            happy.is_some_and(|happy| self.program.signal(happy) != verdicts[at])
+        let objects = |index: usize| {
+            let happy = seats
+                .get(index)
+                .and_then(Command::id)
+                .and_then(|id| self.possible_results(id).first().copied());
+            happy.is_some_and(|happy| self.program.signal(happy) != verdicts[index])
         };
         let objecting: Vec<bool> = (0..verdicts.len()).map(objects).collect();
-        let nobody = !objecting.contains(&true);
+        let nobody_objects = !objecting.contains(&true);
         let mut verdicts = verdicts.into_iter();
         let mut outcomes = Vec::new();
-        for (at, seat) in seats.iter().enumerate() {
+        for (index, seat) in seats.iter().enumerate() {
             let Some(id) = seat.id() else {
                 continue;
             };
             let says = if is_advisory(seat) {
-                let said = self.possible_results(id).first().copied();
-                said.map_or_else(String::new, |signal| self.program.signal(signal).to_string())
+                let happy = self.possible_results(id).first().copied();
+                happy.map_or_else(String::new, |signal| self.program.signal(signal).to_string())
             } else {
                 verdicts.next().unwrap_or_default()
             };
-            let finds = objecting.get(at).is_some_and(|objects| *objects || (nobody && at == 0));
-            let mut details = if is_advisory(seat) { WalkStep::default() } else { happening.clone() };
-            if !finds {
+            let has_findings =
+                objecting.get(index).is_some_and(|objects| *objects || (nobody_objects && index == 0));
+            let mut details = if is_advisory(seat) { WalkStep::default() } else { step.clone() };
+            if !has_findings {
                 details.findings.clear();
             }
-            let outcome = self.outcome(id, &says, &details, at)?;
+            let outcome = self.outcome(id, &says, &details, index)?;
             outcomes.push((outcome, says));
         }
         Ok(outcomes)
     }
 
-    pub(super) fn spread(
+    /// Member verdicts that combine into a signal.
+    pub(super) fn member_verdicts(
         &self,
-        happening: &WalkStep,
+        step: &WalkStep,
         signal: &str,
         seats: &[Command],
         members: usize,
@@ -82,25 +86,25 @@ impl Walker<'_> {
         {
             return Ok(vec![signal.to_string(); members]);
         }
-        Err(self.not_possible(&happening.phase, signal, phase))
+        Err(self.not_possible(&step.phase, signal, phase))
     }
 
     pub(super) fn outcome(
         &mut self,
         id: CommandId,
         says: &str,
-        happening: &WalkStep,
+        step: &WalkStep,
         seat: usize,
     ) -> Result<Outcome, WalkError> {
         let signal = self.program.signal_named(says);
         // `conflict` is both a result of merging and a failure; a possible result takes precedence.
         if signal.is_some_and(|signal| self.possible_results(id).contains(&signal)) {
-            return Ok(Outcome::Said(Box::new(self.report(id, says, happening, seat))));
+            return Ok(Outcome::Said(Box::new(self.report(id, says, step, seat))));
         }
         if let Some(failure) = failure(says) {
-            // A hold shows its cause, so there has to be one.
-            let unnamed = happening.note.is_empty() && failure == Failure::Environment;
-            let detail = if unnamed { "stated by the walk".to_string() } else { happening.note.clone() };
+            // A hold shows its cause, so the detail must not be empty.
+            let needs_detail = step.note.is_empty() && failure == Failure::Environment;
+            let detail = if needs_detail { "stated by the walk".to_string() } else { step.note.clone() };
             return Ok(Outcome::Failed { failure, detail, in_a_row: ENVIRONMENT_IN_A_ROW });
         }
         // `spent` follows from a budget; it is never a result.
@@ -114,14 +118,14 @@ impl Walker<'_> {
         }
     }
 
-    pub(super) fn report(&mut self, id: CommandId, says: &str, happening: &WalkStep, seat: usize) -> Report {
+    pub(super) fn report(&mut self, id: CommandId, says: &str, step: &WalkStep, seat: usize) -> Report {
         let phase = self.program.phase(id.phase);
         let mut wrote = Vec::new();
         for artifact in &phase.writes {
-            let digest = if happening.unchanged { self.state.digest(*artifact) } else { self.fresh() };
+            let digest = if step.unchanged { self.state.digest(*artifact) } else { self.new_digest() };
             wrote.push((self.program.artifacts[artifact.index()].clone(), digest));
         }
-        let brought: Vec<&String> = match &phase.work {
+        let produced: Vec<&String> = match &phase.work {
             Work::Operation { operation } => self
                 .program
                 .operation(*operation)
@@ -140,31 +144,31 @@ impl Walker<'_> {
                 .map(|list| &self.program.lists[list.index()])
                 .collect(),
         };
-        let lists = brought
+        let lists = produced
             .into_iter()
             .filter_map(|name| {
-                let own = happening.lists.iter().find(|(list, _)| list == name);
-                own.or_else(|| self.lists.iter().find(|(list, _)| list == name)).cloned()
+                let from_step = step.lists.iter().find(|(list, _)| list == name);
+                from_step.or_else(|| self.lists.iter().find(|(list, _)| list == name)).cloned()
             })
             .collect();
         Report {
             says: says.to_string(),
-            findings: happening.findings.clone(),
+            findings: step.findings.clone(),
             wrote,
-            change: happening.change.clone(),
-            tests: happening.tests.clone(),
-            approach: happening.approach.clone(),
+            change: step.change.clone(),
+            tests: step.tests.clone(),
+            approach: step.approach.clone(),
             lists,
-            flags: happening.flags.clone(),
-            disputes: happening.disputes,
-            model: happening.models.get(seat).cloned(),
+            flags: step.flags.clone(),
+            disputes: step.disputes,
+            model: step.models.get(seat).cloned(),
             ..Report::default()
         }
     }
 
-    pub(super) fn fresh(&mut self) -> Digest {
-        self.written += 1;
-        Digest(self.written)
+    pub(super) fn new_digest(&mut self) -> Digest {
+        self.last_digest += 1;
+        Digest(self.last_digest)
     }
 
     pub(super) fn possible_results(&self, id: CommandId) -> Vec<SignalId> {

@@ -1,6 +1,6 @@
-//! Walks through a program: turns what happens into events, and keeps the kernel's rulings in words.
+//! Walks through a program: turns steps into events, and keeps the kernel's rulings in words.
 
-use super::happening::{Says, WalkError, WalkStep};
+use super::walk_step::{Says, WalkError, WalkStep};
 use crate::diagnostic::suggest;
 use crate::explore::bound::happy_signal;
 use remand_kernel::command::{Command, QuestionKind};
@@ -28,9 +28,9 @@ pub struct Walker<'p> {
     /// Commands that wait for their event.
     pub open: Vec<Command>,
     pub records: Vec<WalkRecord>,
-    /// The lists that phases produce unless an entry produces its own.
+    /// The lists that phases produce unless a step produces others.
     pub lists: Vec<(String, Vec<Item>)>,
-    pub(super) written: u64,
+    pub(super) last_digest: u64,
 }
 
 impl<'p> Walker<'p> {
@@ -46,8 +46,8 @@ impl<'p> Walker<'p> {
             open: Vec::new(),
             records: Vec::new(),
             lists,
-            // Far from the digests that the kernel makes up for assumed results.
-            written: 1 << 32,
+            // This is far from the digests that the kernel makes up for assumed results.
+            last_digest: 1 << 32,
         };
         walker.feed(Event::Started(start), "the run starts".to_string())?;
         Ok(walker)
@@ -84,20 +84,20 @@ impl<'p> Walker<'p> {
         Ok(step)
     }
 
-    /// Makes something happen at a phase that the run waits for.
-    pub fn happen(&mut self, happening: &WalkStep) -> Result<(), WalkError> {
+    /// Performs a step at a phase that the run waits for.
+    pub fn happen(&mut self, walk_step: &WalkStep) -> Result<(), WalkError> {
         if let Some(end) = self.state.end() {
             return Err(WalkError::Over(view::end(self.program, end)));
         }
-        self.check_phase(&happening.phase)?;
-        let seats = self.open_at(happening);
+        self.check_phase(&walk_step.phase)?;
+        let seats = self.open_commands(walk_step);
         if seats.is_empty() {
             if self.state.paused && self.open.is_empty() {
                 return Err(WalkError::Paused);
             }
-            let phase = match &happening.task {
-                Some(task) => format!("{task}/{}", happening.phase),
-                None => happening.phase.clone(),
+            let phase = match &walk_step.task {
+                Some(task) => format!("{task}/{}", walk_step.phase),
+                None => walk_step.phase.clone(),
             };
             let waiting = self.waiting();
             return Err(WalkError::NotWaiting { phase, waiting });
@@ -105,10 +105,10 @@ impl<'p> Walker<'p> {
         if let [command] = seats.as_slice()
             && let Command::Ask(question) = command
         {
-            return self.answer(question.id, happening);
+            return self.answer(question.id, walk_step);
         }
-        let outcomes = self.outcomes(happening, &seats)?;
-        for (command, (outcome, words)) in seats.iter().zip(outcomes) {
+        let outcomes = self.outcomes(walk_step, &seats)?;
+        for (command, (outcome, says)) in seats.iter().zip(outcomes) {
             let Some(id) = command.id() else {
                 continue;
             };
@@ -116,42 +116,48 @@ impl<'p> Walker<'p> {
             if !self.open.iter().any(|open| open.id() == Some(id)) {
                 continue;
             }
-            let happened = format!("{}: {words}", self.title(id));
+            let happened = format!("{}: {says}", self.seat_title(id));
             self.feed(Event::Ended { id, outcome, usage: Usage::default() }, happened)?;
         }
         Ok(())
     }
 
-    /// Lets everything succeed until the run waits for this phase.
+    /// Ends every phase with success until the run waits for this phase.
     pub fn until(&mut self, phase: &str) -> Result<(), WalkError> {
         self.check_phase(phase)?;
         for _ in 0..10_000 {
             if self.state.paused && self.open.is_empty() {
                 return Err(WalkError::Paused);
             }
-            if self.open.iter().any(|command| self.names(command, phase)) {
+            if self.open.iter().any(|command| self.belongs_to(command, phase)) {
                 return Ok(());
             }
             let Some(command) = self.open.first() else {
                 return Err(WalkError::NotReached(phase.to_string()));
             };
-            let happening = self.happy(command).ok_or_else(|| WalkError::NotReached(phase.to_string()))?;
-            self.happen(&happening)?;
+            let walk_step =
+                self.happy_step(command).ok_or_else(|| WalkError::NotReached(phase.to_string()))?;
+            self.happen(&walk_step)?;
         }
         Err(WalkError::NotReached(phase.to_string()))
     }
 
-    /// Reports a name that does not occur in the workflow: it is a typo, not a phase that the run does not reach.
+    /// Rejects a name that does not occur in the workflow. It is a typo, not a phase that the run does not reach.
     fn check_phase(&self, name: &str) -> Result<(), WalkError> {
-        let operation = self.program.failure.iter().any(|id| self.program.operation(*id).name.name() == name);
-        if name.is_empty() || name == "hold" || operation || self.program.phase_named(name).is_some() {
+        let is_failure_operation =
+            self.program.failure.iter().any(|id| self.program.operation(*id).name.name() == name);
+        if name.is_empty()
+            || name == "hold"
+            || is_failure_operation
+            || self.program.phase_named(name).is_some()
+        {
             return Ok(());
         }
         let known: Vec<&str> = self.program.phases.iter().map(|phase| phase.name.as_str()).collect();
         Err(WalkError::NoSuchPhase { phase: name.to_string(), remedy: suggest(name, known) })
     }
 
-    /// Lets everything succeed until the run ends.
+    /// Ends every phase with success until the run ends.
     pub fn finish(&mut self) -> Result<(), WalkError> {
         match self.until("") {
             Err(WalkError::NotReached(_)) if self.state.end().is_some() => Ok(()),
@@ -168,7 +174,7 @@ impl<'p> Walker<'p> {
         }
     }
 
-    /// What the run waits for, each once.
+    /// The phases that the run waits for, each once.
     pub fn waiting(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for id in self.open.iter().filter_map(Command::id) {
@@ -180,7 +186,7 @@ impl<'p> Walker<'p> {
         names
     }
 
-    fn happy(&self, command: &Command) -> Option<WalkStep> {
+    fn happy_step(&self, command: &Command) -> Option<WalkStep> {
         let id = command.id()?;
         let signal = match command {
             Command::Ask(question) if question.kind != QuestionKind::Phase => *question.options.first()?,
@@ -207,16 +213,16 @@ impl<'p> Walker<'p> {
     }
 
     /// The open commands of a phase, including advisors.
-    fn open_at(&self, happening: &WalkStep) -> Vec<Command> {
-        let at = |command: &&Command| {
+    fn open_commands(&self, walk_step: &WalkStep) -> Vec<Command> {
+        let matches = |command: &&Command| {
             let task = command.id().and_then(|id| self.task(id));
-            let same_task = happening.task.is_none() || happening.task == task;
-            self.names(command, &happening.phase) && same_task
+            let same_task = walk_step.task.is_none() || walk_step.task == task;
+            self.belongs_to(command, &walk_step.phase) && same_task
         };
-        let first = self.open.iter().find(at).and_then(Command::id);
+        let first = self.open.iter().find(matches).and_then(Command::id);
         self.open
             .iter()
-            .filter(at)
+            .filter(matches)
             .filter(|command| {
                 command
                     .id()
@@ -227,16 +233,17 @@ impl<'p> Walker<'p> {
             .collect()
     }
 
-    fn names(&self, command: &Command, phase: &str) -> bool {
+    fn belongs_to(&self, command: &Command, phase: &str) -> bool {
         match command {
             Command::Ask(question) if question.kind != QuestionKind::Phase => phase == "hold",
             Command::Operate { id, operation, .. } if id.visit == 0 => {
                 self.program.operation(*operation).name.name() == phase
             }
             Command::Dispatch(_) | Command::Operate { .. } | Command::Ask(_) => {
-                let at = command.id().map(|id| self.program.phase(id.phase));
-                let owner = at.and_then(|at| at.owner).map(|owner| self.program.phase(owner));
-                at.is_some_and(|at| at.name == phase) || owner.is_some_and(|owner| owner.name == phase)
+                let inner = command.id().map(|id| self.program.phase(id.phase));
+                let owner = inner.and_then(|inner| inner.owner).map(|owner| self.program.phase(owner));
+                inner.is_some_and(|inner| inner.name == phase)
+                    || owner.is_some_and(|owner| owner.name == phase)
             }
             Command::Cancel { .. }
             | Command::Discard { .. }
@@ -245,15 +252,15 @@ impl<'p> Walker<'p> {
         }
     }
 
-    fn answer(&mut self, id: CommandId, happening: &WalkStep) -> Result<(), WalkError> {
-        let option = match &happening.says {
+    fn answer(&mut self, id: CommandId, walk_step: &WalkStep) -> Result<(), WalkError> {
+        let option = match &walk_step.says {
             Says::Signal(option) => option.clone(),
             Says::Members(options) => options.join(", "),
         };
-        let by = if happening.by.is_empty() { "a human".to_string() } else { happening.by.clone() };
+        let by = if walk_step.by.is_empty() { "a human".to_string() } else { walk_step.by.clone() };
         let happened = format!("{}: {by} answers {option}", self.phase_title(id));
-        let flags = happening.flags.clone();
-        let (note, grants) = (happening.note.clone(), Grants::AskedFor);
+        let flags = walk_step.flags.clone();
+        let (note, grants) = (walk_step.note.clone(), Grants::AskedFor);
         let event = Event::Answered { id, option, by, note, flags, grants };
         self.feed(event, happened).map(|_| ())
     }
@@ -282,7 +289,7 @@ impl<'p> Walker<'p> {
         }
     }
 
-    fn title(&self, id: CommandId) -> String {
+    fn seat_title(&self, id: CommandId) -> String {
         let name = self.phase_title(id);
         let item = self.open.iter().find(|open| open.id() == Some(id)).and_then(|command| match command {
             Command::Dispatch(dispatch) if dispatch.advisory => Some("advisor".to_string()),

@@ -13,7 +13,7 @@ use remand_kernel::state::{SeatProgress, TaskProgress};
 use remand_kernel::step::Receipt;
 use remand_kernel::{Refusal, State, step};
 use remand_workflow::explore::machine::{Counting, Machine, MachineNode};
-use remand_workflow::explore::ways::Liveness;
+use remand_workflow::explore::transitions::Liveness;
 use remand_workflow::explore::{Scenario, bound};
 use std::collections::{BTreeSet, HashMap};
 

@@ -194,7 +194,7 @@ fn a_role_as_it_is_in_effect_can_be_written_and_read_again() {
     for name in Roles::shipped().texts().map(|(name, _)| name.to_string()).collect::<Vec<_>>() {
         let roles = Roles::shipped();
         let mut again = Roles::default();
-        let text = roles.written(&name).expect("a role");
+        let text = roles.to_file(&name).expect("a role");
         again.add(&name, &SourceText::new("again.md", text)).expect("accepted");
         let below = format!("{name}/");
         for spec in roles.all().filter(|spec| spec.title == name || spec.title.starts_with(&below)) {
@@ -205,7 +205,7 @@ fn a_role_as_it_is_in_effect_can_be_written_and_read_again() {
     let (roles, _) = adopted("reviewer", AgentTool::Claude, &fixture("claude.md")).expect("adopted");
     let mut again = Roles::default();
     again
-        .add("reviewer", &SourceText::new("again.md", roles.written("reviewer").expect("a role")))
+        .add("reviewer", &SourceText::new("again.md", roles.to_file("reviewer").expect("a role")))
         .expect("accepted");
     assert_eq!(
         (again.get("reviewer"), again.prompt("reviewer")),

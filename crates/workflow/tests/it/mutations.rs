@@ -23,16 +23,16 @@ fn mutants(source: &SourceText, file: &WorkflowFile) -> Vec<Mutant> {
         for (signal, route) in &phase.on {
             let lines = vec![source.position(phase.on_span.start).0, source.position(signal.span.start).0];
             all.push(Mutant {
-                what: format!("route {}: {}", phase.name.it, signal.it),
+                what: format!("route {}: {}", phase.name.value, signal.value),
                 text: without_entry(source, signal.span, route.span),
                 rules: &[Code::NoRoute, Code::Exception],
-                lines: [lines, lines_of_aliases(source, phase, &signal.it)].concat(),
+                lines: [lines, lines_of_aliases(source, phase, &signal.value)].concat(),
             });
-            all.extend(unpaid(source, &format!("{}: {}", phase.name.it, signal.it), route));
+            all.extend(unpaid(source, &format!("{}: {}", phase.name.value, signal.value), route));
         }
         if let Some(rounds) = &phase.rounds {
             all.push(Mutant {
-                what: format!("rounds of {}", phase.name.it),
+                what: format!("rounds of {}", phase.name.value),
                 text: without_line(source, rounds.span),
                 rules: &[Code::UnknownBudget],
                 lines: Vec::new(),
@@ -41,7 +41,7 @@ fn mutants(source: &SourceText, file: &WorkflowFile) -> Vec<Mutant> {
     }
     for default in &file.defaults {
         all.push(Mutant {
-            what: format!("default {}", default.signal.it),
+            what: format!("default {}", default.signal.value),
             text: without_line(source, default.signal.span),
             rules: &[Code::NoRoute],
             lines: Vec::new(),
@@ -49,13 +49,13 @@ fn mutants(source: &SourceText, file: &WorkflowFile) -> Vec<Mutant> {
     }
     for budget in &file.budgets {
         all.push(Mutant {
-            what: format!("budget {}", budget.name.it),
+            what: format!("budget {}", budget.name.value),
             text: without_line(source, budget.name.span),
             rules: &[Code::UnknownBudget],
             lines: Vec::new(),
         });
         if let Some(then) = &budget.then {
-            all.extend(unpaid(source, &format!("then of {}", budget.name.it), then));
+            all.extend(unpaid(source, &format!("then of {}", budget.name.value), then));
         }
     }
     all

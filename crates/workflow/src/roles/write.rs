@@ -1,27 +1,28 @@
-//! Writes a role as a file in our own format.
+//! Writes a role as a file in our format.
 
 use super::{RoleFile, RoleSpec, Roles};
 use crate::permissions::Writable;
 use std::fmt::Write;
 
 impl Roles {
-    /// The file of a role with all its modes as they are in effect; reading it gives the same role.
-    pub fn written(&self, name: &str) -> Option<String> {
+    /// The file of a role with the effective contracts of all its modes. Reading it gives the same role.
+    pub fn to_file(&self, name: &str) -> Option<String> {
         let plain = self.get(name)?;
         let mut text = format!("---\n{}", contract(plain, ""));
-        let below = format!("{name}/");
-        let modes: Vec<&RoleSpec> = self.all().filter(|spec| spec.title.starts_with(&below)).collect();
+        let mode_prefix = format!("{name}/");
+        let modes: Vec<&RoleSpec> = self.all().filter(|spec| spec.title.starts_with(&mode_prefix)).collect();
         if !modes.is_empty() {
             text.push_str("modes:\n");
         }
         for mode in &modes {
-            let _ = write!(text, "  {}:\n{}", &mode.title[below.len()..], contract(mode, "    "));
+            let _ = write!(text, "  {}:\n{}", &mode.title[mode_prefix.len()..], contract(mode, "    "));
         }
         let _ = write!(text, "---\n\n{}", self.prompt(name)?);
         let file = self.by_name.get(name);
         for mode in modes {
-            let section =
-                |file: &RoleFile| file.prompt.mode_section(&mode.title[below.len()..]).map(str::to_string);
+            let section = |file: &RoleFile| {
+                file.prompt.mode_section(&mode.title[mode_prefix.len()..]).map(str::to_string)
+            };
             if let Some(section) = file.and_then(section) {
                 let _ = write!(text, "\n{section}\n");
             }
@@ -49,7 +50,7 @@ fn contract(spec: &RoleSpec, indent: &str) -> String {
         ("guarded", spec.guarded),
         ("delta", spec.delta),
     ];
-    for (name, _) in flags.into_iter().filter(|(_, on)| *on) {
+    for (name, _) in flags.into_iter().filter(|(_, is_set)| *is_set) {
         key(name, "true".to_string());
     }
     for (name, names) in [("changes", &spec.changes), ("lists", &spec.lists), ("judges", &spec.judges)] {
@@ -59,13 +60,13 @@ fn contract(spec: &RoleSpec, indent: &str) -> String {
     }
     key("result", spec.result.clone());
     key("time", spec.time.to_string());
-    let places: Vec<String> =
-        spec.may_write.iter().map(|place: &Writable| place.name().to_string()).collect();
-    key("may-write", list(&places));
-    for (name, on) in
+    let writable: Vec<String> =
+        spec.may_write.iter().map(|writable: &Writable| writable.name().to_string()).collect();
+    key("may-write", list(&writable));
+    for (name, is_set) in
         [("shell", spec.shell), ("tree", spec.tree), ("network", spec.network), ("remembers", spec.remembers)]
     {
-        key(name, on.to_string());
+        key(name, is_set.to_string());
     }
     if let Some(model) = &spec.model {
         key("model", quoted(model));

@@ -2,7 +2,7 @@
 
 use super::Scenario;
 use super::machine::{Counting, Machine, MachineEdge, MachineNode, StepTarget};
-use crate::routes::followed;
+use crate::routes::followed_routes;
 use remand_kernel::ids::{BudgetId, PhaseId, SignalId};
 use remand_kernel::program::{Action, Confidence, Fact, Program};
 use remand_kernel::resolve;
@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use super::liveness::Liveness;
 
-/// A transition from one position to another; a position is a phase together with the phase that led to it.
+/// A transition from one position to another. A position is a phase together with the phase that led to it.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct FlowTransition {
     pub from: usize,
     pub to: usize,
     pub phase: PhaseId,
@@ -21,13 +21,13 @@ pub struct Way {
     pub spends: Vec<BudgetId>,
 }
 
-/// All transitions of a flow in any world; every budget may be full or empty.
-pub fn ways(program: &Program, flow: Option<PhaseId>) -> Vec<Way> {
+/// All transitions of a flow in any scenario, in which every budget may be full or empty.
+pub fn flow_transitions(program: &Program, flow: Option<PhaseId>) -> Vec<FlowTransition> {
     let mut map = FlowMap::default();
-    for world in Scenario::all(program) {
-        map.explore(&Machine::new(program, world, Counting::Free), flow);
+    for scenario in Scenario::all(program) {
+        map.explore(&Machine::new(program, scenario, Counting::Free), flow);
     }
-    map.ways
+    map.transitions
 }
 
 /// The positions and transitions found so far.
@@ -35,7 +35,7 @@ pub fn ways(program: &Program, flow: Option<PhaseId>) -> Vec<Way> {
 struct FlowMap {
     positions: BTreeMap<(PhaseId, Option<PhaseId>), usize>,
     known: BTreeSet<(usize, usize, SignalId, Vec<BudgetId>)>,
-    ways: Vec<Way>,
+    transitions: Vec<FlowTransition>,
 }
 
 impl FlowMap {
@@ -52,7 +52,7 @@ impl FlowMap {
                 continue;
             }
             let from = self.position(&node);
-            // The confidence only falls, so it does not matter for cycles; but it decides which phases are skipped.
+            // The confidence only falls, so it does not matter for cycles, but it decides which phases are skipped.
             for confidence in [Confidence::High, Confidence::Medium, Confidence::Low] {
                 for MachineEdge { signal, route, target, .. } in
                     machine.edges(&MachineNode { confidence, ..node.clone() })
@@ -63,7 +63,7 @@ impl FlowMap {
                     let to = self.position(&next);
                     if self.known.insert((from, to, signal, route.spends.clone())) {
                         let spends = route.spends.clone();
-                        self.ways.push(Way {
+                        self.transitions.push(FlowTransition {
                             from,
                             to,
                             phase: node.phase,
@@ -80,79 +80,86 @@ impl FlowMap {
 }
 
 impl<'p> Machine<'p> {
-    pub fn new(program: &'p Program, world: Scenario, counting: Counting) -> Machine<'p> {
+    pub fn new(program: &'p Program, scenario: Scenario, counting: Counting) -> Machine<'p> {
         let liveness = match counting {
             Counting::Exact => Some(Liveness::new(program)),
             Counting::Free => None,
         };
-        Machine::with_liveness(program, world, counting, liveness)
+        Machine::with_liveness(program, scenario, counting, liveness)
     }
 }
 
 impl Liveness {
     pub fn new(program: &Program) -> Liveness {
-        let mut live = Liveness {
-            budgets: program.phase_ids().map(|id| consulted(program, id)).collect(),
+        let mut liveness = Liveness {
+            budgets: program.phase_ids().map(|id| consulted_budgets(program, id)).collect(),
             callers: program.phase_ids().map(|id| uses_caller(program, id)).collect(),
-            confidence: facts(program).any(|fact| fact == Fact::Confidence),
+            confidence: tested_facts(program).any(|fact| fact == Fact::Confidence),
         };
         let flows = program.phase_ids().map(Some).chain([None]);
-        let ways: Vec<Way> = flows
+        let transitions: Vec<FlowTransition> = flows
             .filter(|flow| program.flow(*flow).next().is_some())
-            .flat_map(|flow| ways(program, flow))
+            .flat_map(|flow| flow_transitions(program, flow))
             .collect();
-        while live.spread(program, &ways) {}
-        live
+        while liveness.propagate(program, &transitions) {}
+        liveness
     }
 
-    /// Propagates what matters from the end of each transition to its start; `false` if nothing changed.
-    fn spread(&mut self, program: &Program, ways: &[Way]) -> bool {
-        let mut grew = false;
-        for way in ways {
-            let (from, to) = (way.phase.index(), way.target.index());
-            for at in 0..program.budgets.len() {
-                let budget = BudgetId(u16::try_from(at).unwrap_or(u16::MAX));
-                let refilled = !way.spends.is_empty()
-                    && resolve::refills(program, budget, way.phase, way.target, &way.spends);
-                if self.budgets[to][at] && !refilled && !self.budgets[from][at] {
-                    self.budgets[from][at] = true;
-                    grew = true;
+    /// Propagates the parts that matter from the target of each transition to its start. `false` if nothing changed.
+    fn propagate(&mut self, program: &Program, transitions: &[FlowTransition]) -> bool {
+        let mut changed = false;
+        for transition in transitions {
+            let (from, to) = (transition.phase.index(), transition.target.index());
+            for index in 0..program.budgets.len() {
+                let budget = BudgetId(u16::try_from(index).unwrap_or(u16::MAX));
+                let refilled = !transition.spends.is_empty()
+                    && resolve::refills(
+                        program,
+                        budget,
+                        transition.phase,
+                        transition.target,
+                        &transition.spends,
+                    );
+                if self.budgets[to][index] && !refilled && !self.budgets[from][index] {
+                    self.budgets[from][index] = true;
+                    changed = true;
                 }
             }
-            let passed_on = program.phase(way.phase).aside && program.phase(way.target).aside;
-            if passed_on && self.callers[to] && !self.callers[from] {
+            let keeps_caller =
+                program.phase(transition.phase).aside && program.phase(transition.target).aside;
+            if keeps_caller && self.callers[to] && !self.callers[from] {
                 self.callers[from] = true;
-                grew = true;
+                changed = true;
             }
         }
-        grew
+        changed
     }
 }
 
 /// The budgets that some route of a phase may spend, and those that conditions test.
-fn consulted(program: &Program, id: PhaseId) -> Vec<bool> {
-    let mut live: Vec<bool> = vec![false; program.budgets.len()];
-    for at in followed(program).iter().filter(|at| at.phase == id) {
-        for budget in &at.route.spends {
-            live[budget.index()] = true;
+fn consulted_budgets(program: &Program, id: PhaseId) -> Vec<bool> {
+    let mut consulted: Vec<bool> = vec![false; program.budgets.len()];
+    for phase_route in followed_routes(program).iter().filter(|route| route.phase == id) {
+        for budget in &phase_route.route.spends {
+            consulted[budget.index()] = true;
         }
     }
-    for fact in facts(program) {
+    for fact in tested_facts(program) {
         if let Fact::Left(budget) = fact {
-            live[budget.index()] = true;
+            consulted[budget.index()] = true;
         }
     }
-    live
+    consulted
 }
 
 /// The facts that the conditions of a program test.
-fn facts(program: &Program) -> impl Iterator<Item = Fact> + '_ {
+fn tested_facts(program: &Program) -> impl Iterator<Item = Fact> + '_ {
     program.conditions().flat_map(|(_, condition)| condition.all.iter().map(|comparison| comparison.fact))
 }
 
 /// Whether a phase's routes depend on the phase that led to it.
 fn uses_caller(program: &Program, id: PhaseId) -> bool {
-    followed(program)
-        .iter()
-        .any(|at| at.phase == id && matches!(at.route.action, Action::Return | Action::RemandInjector))
+    followed_routes(program).iter().any(|route| {
+        route.phase == id && matches!(route.route.action, Action::Return | Action::RemandInjector)
+    })
 }

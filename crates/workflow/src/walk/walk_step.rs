@@ -1,11 +1,11 @@
-//! What happens in a walk, and why that may be impossible.
+//! One step of a walk, and the errors that stop a walk.
 
 use remand_kernel::Refusal;
 use remand_kernel::change::{Approach, Change, TestResult};
 use remand_kernel::event::Item;
 use remand_kernel::finding::Finding;
 
-/// What happens at a phase of a walk.
+/// The result of a phase in a walk, with details.
 #[derive(Clone, Debug, Default)]
 pub struct WalkStep {
     pub phase: String,
@@ -15,7 +15,7 @@ pub struct WalkStep {
     pub change: Option<Change>,
     pub tests: Vec<TestResult>,
     pub approach: Option<Approach>,
-    /// Lists that the result produces instead of the walk's.
+    /// Lists that the result produces instead of those of the walk.
     pub lists: Vec<(String, Vec<Item>)>,
     pub flags: Vec<(String, bool)>,
     pub models: Vec<String>,
@@ -48,18 +48,18 @@ impl WalkStep {
 /// Why a walk cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WalkError {
-    /// The run does not wait for this phase, but for others.
+    /// The run waits for other phases.
     NotWaiting {
         phase: String,
         waiting: Vec<String>,
     },
-    /// The phase cannot end with this signal, but with others.
+    /// The phase cannot end with this signal.
     NotPossible {
         phase: String,
         signal: String,
         possible: Vec<String>,
     },
-    /// The number of verdicts is not the number of members.
+    /// The number of verdicts differs from the number of members.
     WrongCount {
         phase: String,
         given: usize,

@@ -1,23 +1,23 @@
-//! S012: actions are used only where they have a meaning.
+//! S012: actions are used only in phases in which they have a meaning.
 
-use super::followed;
+use super::followed_routes;
 use crate::compile::Compiled;
 use crate::diagnostic::{Code, Diagnostic};
 use remand_kernel::program::{Action, Work, is_detector};
 
 pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
     let program = &compiled.program;
-    for at in followed(program) {
-        let phase = program.phase(at.phase);
-        let span = compiled.spans.route(at.phase, at.signal);
-        let (bad, message, remedy) = match at.route.action {
+    for phase_route in followed_routes(program) {
+        let phase = program.phase(phase_route.phase);
+        let span = compiled.spans.route(phase_route.phase, phase_route.signal);
+        let (is_misplaced, message, remedy) = match phase_route.route.action {
             Action::Hold => (
-                !matches!(phase.work, Work::Ask { .. }) || at.route.effect.is_some(),
+                !matches!(phase.work, Work::Ask { .. }) || phase_route.route.effect.is_some(),
                 "`hold` is only allowed as a human's answer, without an effect",
                 "route to an aside with `ask`, and use `hold` for one of its options, without `with`",
             ),
             Action::Ignore => (
-                !is_detector(phase, at.signal),
+                !is_detector(phase, phase_route.signal),
                 "only a detector's signal can be ignored",
                 "say where this signal leads",
             ),
@@ -40,7 +40,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             | Action::Fail
             | Action::Stop(_) => continue,
         };
-        if bad {
+        if is_misplaced {
             problems.push(Diagnostic::error(Code::Conflict, span, message, remedy));
         }
     }
