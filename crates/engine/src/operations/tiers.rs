@@ -44,7 +44,7 @@ pub fn third(
         Checking { files, left_out: &LeftOut::new(), ..*checking }.results(&specs)?.results
     };
     let ran = unless_serving(checking, ran, &there)?;
-    Ok(remand_checks::kept(ran, proposed.why_not.as_deref()))
+    Ok(remand_checks::tier_3_results(ran, proposed.why_not.as_deref()))
 }
 
 /// A module that hangs when it is loaded is a defect of the change, unless it hangs at the base too.
@@ -65,7 +65,7 @@ fn unless_serving(
     let hung = |name: &str| before.iter().any(|result| result.name == name && remand_checks::hangs(result));
     let judged = |result: CheckResult| {
         if remand_checks::hangs(&result) && hung(&result.name) {
-            remand_checks::serving(result)
+            remand_checks::skipped_as_server(result)
         } else {
             result
         }

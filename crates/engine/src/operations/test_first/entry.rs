@@ -49,5 +49,5 @@ fn handed_over(job: &Job) -> Result<Vec<(String, FailureKind)>, Trouble> {
     let report = last_report_of_tests(job, &job.site.reader()?)?;
     let changes = report.map(|report| report.changes).unwrap_or_default();
     let tests = changes.into_iter().flat_map(|change| change.tests);
-    Ok(tests.filter_map(|test| Some((test.name.0, FailureKind::named(&test.kind)?))).collect())
+    Ok(tests.filter_map(|test| Some((test.name.0, FailureKind::by_name(&test.kind)?))).collect())
 }
