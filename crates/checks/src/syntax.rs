@@ -130,7 +130,7 @@ fn syntax_error(file: &str, text: &str) -> Option<Problem> {
         return None;
     }
     let error = ParsedSource::parse(language, text)?.errors().into_iter().next()?;
-    let message = format!("invalid {}: {}", language.name(), error.what);
+    let message = format!("invalid {}: {}", language.name(), error.message);
     Some(Problem { line: error.line, column: error.column, message })
 }
 
