@@ -154,14 +154,14 @@ impl Integrity {
             self.renamed.push((name.clone(), path.last().cloned().unwrap_or_default()));
         }
         // A failing test that is rewritten to match the code would pass without any work.
-        let matches_code = matches!(weakening.kind, WeakeningKind::Rewritten(_))
+        let is_rewritten_failure = matches!(weakening.kind, WeakeningKind::Rewritten(_))
             && failed.iter().any(|test| ends_with_name(test, &name));
-        let claim = if matches_code {
+        let claim = if is_rewritten_failure {
             format!("{}; it failed before the change", claim(weakening))
         } else {
             claim(weakening)
         };
-        if !weakening.kind.is_worse() && !matches_code {
+        if !weakening.kind.is_worse() && !is_rewritten_failure {
             self.notes.push(claim);
         } else if announced.has_test(&weakening.file, &weakening.path) {
             self.notes.push(format!("{claim}, as announced"));

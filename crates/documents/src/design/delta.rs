@@ -91,7 +91,7 @@ impl Delta {
         self.cited.iter().any(|name| is_within(piece, name))
     }
 
-    /// A note mentions the new piece and one that was cited.
+    /// Whether a note mentions both the new piece and a cited one.
     fn is_explained(&self, piece: &Piece, notes: &str) -> bool {
         items(notes)
             .iter()
@@ -173,7 +173,7 @@ impl fmt::Display for Departure {
                 write!(f, "`{name}` was removed; keep it with the status superseded")
             }
             Departure::Unexplained(name) => {
-                write!(f, "`{name}` is new, but no revision note mentions the flaw that it fixes")
+                write!(f, "`{name}` is new, but no revision note names the flaw that it fixes")
             }
             Departure::NoNotes => write!(f, "`{NOTES}` has no new text"),
             Departure::NotesChanged => {
