@@ -39,8 +39,8 @@ fn detected(
         return Ok(remand_checks::detect(root, &files, &probe));
     }
     let copy = TemporaryCheckout::of(repository, base, within)?;
-    let lent = remand_checks::lend(root, &copy.tree(), &files);
-    lent.map_err(|error| {
+    let linked = remand_checks::link_for_detection(root, &copy.tree(), &files);
+    linked.map_err(|error| {
         CommandFailure::user("the dependencies installed in the checkout cannot be read", "see the cause")
             .caused_by(error.to_string())
     })?;

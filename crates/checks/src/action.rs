@@ -1,18 +1,18 @@
-//! What a check does: a command, a shell text, or something that the engine does itself.
+//! The action of a check: a command, a shell script, or an analysis built into the engine.
 
 use serde::{Deserialize, Serialize};
 
-/// What a check does.
+/// The action of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckAction {
     Argv(Vec<String>),
-    /// For `sh -c`.
+    /// A script for `sh -c`.
     Shell(String),
     BuiltIn(BuiltIn),
 }
 
-/// What the engine checks without a program.
+/// A check that the engine performs without a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BuiltIn {
@@ -25,8 +25,8 @@ impl CheckAction {
         CheckAction::Argv(words.iter().map(|word| word.to_string()).collect())
     }
 
-    /// The same with every word changed.
-    pub(super) fn with_words(&self, change: impl Fn(&str) -> String) -> CheckAction {
+    /// The same action with every word changed; a shell script counts as one word.
+    pub(super) fn map_words(&self, change: impl Fn(&str) -> String) -> CheckAction {
         match self {
             CheckAction::Argv(argv) => CheckAction::Argv(argv.iter().map(|word| change(word)).collect()),
             CheckAction::Shell(text) => CheckAction::Shell(change(text)),
@@ -34,17 +34,17 @@ impl CheckAction {
         }
     }
 
-    /// The program that does the work.
+    /// The name of the program that performs the check.
     pub fn tool(&self) -> String {
         let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_string();
         match self {
             CheckAction::Argv(argv) => argv.first().map_or_else(String::new, |first| name(first)),
-            CheckAction::Shell(text) => name(program(text)),
+            CheckAction::Shell(text) => name(first_program(text)),
             CheckAction::BuiltIn(BuiltIn::Syntax) => "remand".to_string(),
         }
     }
 
-    /// The command as a person would type it; `None` if there is none.
+    /// The command as a person would type it; `None` for a built-in check.
     pub fn typed(&self) -> Option<String> {
         match self {
             CheckAction::Argv(argv) => {
@@ -56,8 +56,8 @@ impl CheckAction {
     }
 }
 
-/// The first program that a shell text names, past assignments and `exec`.
-pub fn program(text: &str) -> &str {
+/// The first program in a shell script, after assignments and `exec`.
+pub fn first_program(text: &str) -> &str {
     let is_assignment = |word: &str| {
         word.split_once('=').is_some_and(|(name, _)| {
             !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

@@ -1,4 +1,4 @@
-//! Which checks a change can affect, and so which are worth running.
+//! Finds the checks that a change can affect; only these are worth running.
 
 use super::action::CheckAction;
 use super::spec::{CheckScope, CheckSpec};
@@ -6,22 +6,22 @@ use remand_kernel::evidence::Tier;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// File extensions of prose, which no check reads unless it is inside a project.
+/// File extensions of prose. Outside all projects, no check reads them.
 const PROSE: [&str; 3] = ["md", "rst", "adoc"];
 
 /// Maximum number of folders that a reason names.
-const NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
-/// The files that a task is checked for.
+/// The changed files of a task.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskChange<'c> {
-    /// Files that the task changed.
-    pub own: &'c [String],
+    /// Files that the task itself changed.
+    pub by_task: &'c [String],
     /// Files that differ from the tree in which the checks were detected.
-    pub all: &'c [String],
+    pub since_detection: &'c [String],
 }
 
-/// What does not run because the change cannot affect it.
+/// Checks and workspace members that do not run because the change cannot affect them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Checks by name, each with the reason.
@@ -55,7 +55,7 @@ impl LeftOut {
 
 /// Finds the checks and the members of workspaces that a change cannot affect.
 pub fn left_out(specs: &[CheckSpec], change: TaskChange<'_>) -> LeftOut {
-    let checks = unaffected(specs, change.own);
+    let checks = unaffected(specs, change.by_task);
     let narrowed = specs
         .iter()
         .filter(|spec| !checks.contains_key(&spec.name))
@@ -64,50 +64,51 @@ pub fn left_out(specs: &[CheckSpec], change: TaskChange<'_>) -> LeftOut {
     LeftOut { checks, narrowed }
 }
 
-/// A file outside every project may affect all checks. A change that affects no build and no test is verified by all of
-/// them.
+/// The checks that a change cannot affect, each with the reason. A file outside every project may affect all checks. If a
+/// change affects no build and no test, all of them run.
 fn unaffected(specs: &[CheckSpec], changed: &[String]) -> BTreeMap<String, String> {
-    let is_free = |file: &&String| !specs.iter().any(|spec| spec.scope.holds(file)) && !is_prose(file);
-    if changed.iter().any(|file| is_free(&file)) {
+    let is_outside = |file: &&String| !specs.iter().any(|spec| spec.scope.contains(file)) && !is_prose(file);
+    if changed.iter().any(|file| is_outside(&file)) {
         return BTreeMap::new();
     }
-    let mut left: BTreeMap<String, String> = specs
+    let mut unaffected: BTreeMap<String, String> = specs
         .iter()
         .filter_map(|spec| match &spec.scope {
             CheckScope::Whole => None,
-            CheckScope::Folders(_) if changed.iter().any(|file| spec.scope.holds(file)) => None,
+            CheckScope::Folders(_) if changed.iter().any(|file| spec.scope.contains(file)) => None,
             CheckScope::Folders(folders) => Some((spec.name.clone(), reason(folders))),
         })
         .collect();
     for spec in specs.iter().rev() {
-        if !left.contains_key(&spec.name) {
+        if !unaffected.contains_key(&spec.name) {
             spec.needs.iter().for_each(|need| {
-                left.remove(need);
+                unaffected.remove(need);
             });
         }
     }
-    let proves = |spec: &&CheckSpec| spec.tier > Tier::One;
-    let stays = specs.iter().filter(proves).any(|spec| !left.contains_key(&spec.name));
-    if stays { left } else { BTreeMap::new() }
+    let is_build_or_test = |spec: &&CheckSpec| spec.tier > Tier::One;
+    let some_run = specs.iter().filter(is_build_or_test).any(|spec| !unaffected.contains_key(&spec.name));
+    if some_run { unaffected } else { BTreeMap::new() }
 }
 
-/// The command of a check for the members that a change can affect. The manifests say who is a member, so none of them
+/// The command of a check for the members that a change can affect. The manifests list the members, so none of them
 /// may have changed.
 fn narrowed(specs: &[CheckSpec], spec: &CheckSpec, change: TaskChange<'_>) -> Option<CheckAction> {
     let members = spec.members.as_ref()?;
-    if change.all.iter().any(|file| members.is_manifest(file)) {
+    if change.since_detection.iter().any(|file| members.is_manifest(file)) {
         return None;
     }
     let is_elsewhere = |file: &str| match spec.scope {
         CheckScope::Whole => false,
-        CheckScope::Folders(_) => specs.iter().any(|other| other.scope.holds(file)),
+        CheckScope::Folders(_) => specs.iter().any(|other| other.scope.contains(file)),
     };
-    members.narrowed(change.own, |file| spec.scope.holds(file) || !(is_prose(file) || is_elsewhere(file)))
+    members
+        .narrowed(change.by_task, |file| spec.scope.contains(file) || !(is_prose(file) || is_elsewhere(file)))
 }
 
 impl CheckScope {
     /// Whether a file is in one of the folders of a project.
-    fn holds(&self, file: &str) -> bool {
+    fn contains(&self, file: &str) -> bool {
         match self {
             CheckScope::Whole => false,
             CheckScope::Folders(folders) => folders.iter().any(|folder| Path::new(file).starts_with(folder)),
@@ -116,12 +117,12 @@ impl CheckScope {
 }
 
 fn is_prose(file: &str) -> bool {
-    Path::new(file).extension().is_some_and(|ending| PROSE.iter().any(|prose| ending == *prose))
+    Path::new(file).extension().is_some_and(|extension| PROSE.iter().any(|prose| extension == *prose))
 }
 
 fn reason(folders: &[String]) -> String {
-    let named: Vec<String> = folders.iter().take(NAMED).map(|folder| format!("`{folder}`")).collect();
-    let more = folders.len().saturating_sub(NAMED);
+    let named: Vec<String> = folders.iter().take(MAX_NAMED).map(|folder| format!("`{folder}`")).collect();
+    let more = folders.len().saturating_sub(MAX_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("not affected: the change touches nothing in {}{more}", named.join(", "))
 }

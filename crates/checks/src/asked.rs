@@ -29,8 +29,8 @@ const LISTING: [&str; 10] = ["the", "a", "both", "also", "old", "test", "tests",
 /// Placeholder for the name while the text is split into clauses, because a test title may contain any word.
 const NAME: &str = "\u{1}";
 
-/// Whether a request asks to remove or change this test: one clause must name the test and contain such a verb.
-/// A request that only names a test wants it to pass.
+/// Whether a request asks to remove or change this test: one clause must contain both the name of the test and one of the
+/// verbs. A request that only names a test asks for it to pass.
 pub fn asks_to_change(request: &str, test: &str) -> bool {
     let mut masked = String::new();
     let mut rest = 0;
@@ -48,7 +48,7 @@ pub fn asks_to_change(request: &str, test: &str) -> bool {
 }
 
 /// Whether a request contains a name as a whole word.
-pub fn names(request: &str, name: &str) -> bool {
+pub fn contains_word(request: &str, name: &str) -> bool {
     occurrences(request, name).next().is_some()
 }
 
@@ -65,12 +65,12 @@ fn occurrences<'r>(request: &'r str, name: &'r str) -> impl Iterator<Item = usiz
 fn sentences(text: &str) -> Vec<Vec<&str>> {
     let mut sentences = vec![Vec::new()];
     for line in text.lines() {
-        let is_entry = line.trim_start().starts_with(['-', '*', '+', '#'])
+        let is_list_item = line.trim_start().starts_with(['-', '*', '+', '#'])
             || line
                 .trim_start()
                 .split_once(['.', ')'])
                 .is_some_and(|(number, _)| number.parse::<u32>().is_ok());
-        if is_entry || line.trim().is_empty() {
+        if is_list_item || line.trim().is_empty() {
             sentences.push(Vec::new());
         }
         for word in line.split_whitespace() {
@@ -91,16 +91,16 @@ fn clauses<'t>(sentence: &[&'t str]) -> Vec<Vec<&'t str>> {
     let mut is_joined = false;
     for word in sentence {
         let plain = bare(word).to_lowercase();
-        let is = |words: &[&str]| words.contains(&plain.as_str());
+        let is_in = |words: &[&str]| words.contains(&plain.as_str());
         let is_name = word.contains(NAME) || bare(word).contains(['_', '/', '.', ':']) || word.contains('`');
-        if is(&CLAUSE_STARTS) || (is_joined && !is_name && !is(&JOINING) && !is(&LISTING)) {
+        if is_in(&CLAUSE_STARTS) || (is_joined && !is_name && !is_in(&JOINING) && !is_in(&LISTING)) {
             clauses.push(Vec::new());
             is_joined = false;
         }
         if let Some(clause) = clauses.last_mut() {
             clause.push(word);
         }
-        is_joined = (is_joined && !is_name) || is(&JOINING) || word.ends_with(',');
+        is_joined = (is_joined && !is_name) || is_in(&JOINING) || word.ends_with(',');
     }
     clauses
 }

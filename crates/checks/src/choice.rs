@@ -1,4 +1,4 @@
-//! What the configuration says about one check.
+//! The configuration of one check.
 
 use crate::plant::Plant;
 use remand_kernel::evidence::Tier;
@@ -13,7 +13,7 @@ pub enum CommandLine {
     Argv(Vec<String>),
 }
 
-/// The settings of one check; an absent one comes from the detected check of the same name.
+/// The settings of one check. An absent setting comes from the detected check with the same name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckChoice {
     pub command: Option<CommandLine>,

@@ -1,4 +1,4 @@
-//! Turns what got worse into findings that a remand can carry.
+//! Compares results with those on earlier trees, and reports failures and lost tests as findings for a remand.
 
 use super::location::{location, location_of};
 use super::result::{CheckEnd, CheckResult, TestListing, earlier};
@@ -9,17 +9,17 @@ use remand_source::Language;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Further tests are only counted.
+/// Only this many tests become findings; further tests are only counted.
 const MAX_TESTS: usize = 20;
 
-/// Compares results with those on earlier trees. Findings are checks that fail and passed on some earlier tree, and tests
-/// that passed and now fail or are gone. A failure on every earlier tree is not a finding. The same failure always has
-/// the same id.
+/// Compares results with those on earlier trees. A failed check is a finding unless it failed on every earlier tree. A test
+/// is a finding if it passed and now fails or does not run, failed and no longer runs, is new and fails, or is newly
+/// flaky. The same failure always has the same id.
 pub fn compare(before: &[CheckResult], after: &[CheckResult], tree: &Path) -> Vec<Finding> {
     compare_except(before, after, tree, &|_, _| false)
 }
 
-/// Compares likewise, except for tests whose absence the caller excuses.
+/// Like `compare`, but tests that no longer run are not findings if the caller excuses them.
 pub fn compare_except(
     before: &[CheckResult],
     after: &[CheckResult],
@@ -40,26 +40,26 @@ impl Comparison<'_> {
     fn findings(&self) -> Vec<Finding> {
         match self.result.end {
             CheckEnd::Passed | CheckEnd::Failed => {}
-            CheckEnd::TimedOut => return self.whole().into_iter().collect(),
+            CheckEnd::TimedOut => return self.whole_check().into_iter().collect(),
             // A check that never ran a test loses nothing.
             CheckEnd::Vacuous if self.earlier().any(|before| before.passed()) || self.lost_all() => {
-                return self.whole().into_iter().collect();
+                return self.whole_check().into_iter().collect();
             }
             CheckEnd::Vacuous => return Vec::new(),
             CheckEnd::Environment | CheckEnd::Skipped | CheckEnd::NoFiles | CheckEnd::Cancelled => {
                 return Vec::new();
             }
         }
-        let mut findings = self.single_tests();
+        let mut findings = self.individual_tests();
         let is_explained = findings.iter().any(|finding| finding.severity == Severity::Critical);
         if self.result.end == CheckEnd::Failed && !is_explained {
-            findings.splice(0..0, self.whole());
+            findings.splice(0..0, self.whole_check());
         }
         findings
     }
 
     /// The finding about the check itself, unless it failed on every earlier tree.
-    fn whole(&self) -> Option<Finding> {
+    fn whole_check(&self) -> Option<Finding> {
         let earlier: Vec<&CheckResult> = self.earlier().collect();
         let passed_before = earlier.iter().any(|before| before.passed());
         let lost = self.lost_all();
@@ -67,7 +67,7 @@ impl Comparison<'_> {
             return None;
         }
         let name = &self.result.name;
-        let what = match self.result.end {
+        let claim = match self.result.end {
             CheckEnd::Vacuous => format!("the check `{name}` runs no test"),
             CheckEnd::TimedOut => format!("the check `{name}` exceeds its time limit"),
             CheckEnd::Passed
@@ -84,40 +84,40 @@ impl Comparison<'_> {
         } else {
             Severity::Major
         };
-        let place = location(&String::from_utf8_lossy(&self.result.output), self.tree);
-        Some(self.finding(format!("check:{name}"), severity, what, place))
+        let location = location(&String::from_utf8_lossy(&self.result.output), self.tree);
+        Some(self.finding(format!("check:{name}"), severity, claim, location))
     }
 
-    /// Whether tests ran before, however the check ended, and none runs now.
+    /// Whether tests ran before, whether or not the check passed, and none runs now.
     fn lost_all(&self) -> bool {
-        let is_run =
+        let ran =
             |test: &TestResult| test.end != TestEnd::Skipped && !(self.is_excused)(&test.name, self.result);
         self.result.listing == TestListing::All
             && self.result.tests.iter().all(|test| test.end == TestEnd::Skipped)
-            && self.earlier().any(|before| before.tests.iter().any(is_run))
+            && self.earlier().any(|before| before.tests.iter().any(ran))
     }
 
-    fn single_tests(&self) -> Vec<Finding> {
+    fn individual_tests(&self) -> Vec<Finding> {
         let tests = &self.result.tests;
-        // A broken build runs no test; then the check is the finding, not each of its tests.
+        // A broken build runs no test. Then the finding is about the check, not about each of its tests.
         if tests.is_empty() && self.result.end == CheckEnd::Failed {
             return Vec::new();
         }
-        let lists: Vec<&[TestResult]> = self.earlier().map(|before| before.tests.as_slice()).collect();
-        let regressions = regressions(&lists, tests);
+        let earlier: Vec<&[TestResult]> = self.earlier().map(|before| before.tests.as_slice()).collect();
+        let regressions = regressions(&earlier, tests);
         let known: BTreeSet<&str> =
-            lists.iter().flat_map(|list| list.iter().map(|test| test.name.as_str())).collect();
-        // Where the check failed before too, nothing else reports these.
-        let fresh = tests
+            earlier.iter().flat_map(|list| list.iter().map(|test| test.name.as_str())).collect();
+        // If the check failed before too, nothing else reports its new failing tests.
+        let new_failures = tests
             .iter()
             .filter(|test| test.end == TestEnd::Failed && !known.contains(test.name.as_str()))
             .map(|test| (test.name.as_str(), Severity::Critical, "is new and fails"));
-        let is_known =
+        let is_certain =
             |how: RegressionKind| how != RegressionKind::Gone || self.result.listing == TestListing::All;
         let is_excused = |regression: &&Regression| {
             regression.how != RegressionKind::Failed && (self.is_excused)(&regression.test, self.result)
         };
-        let reported = regressions.iter().filter(|regression| is_known(regression.how));
+        let reported = regressions.iter().filter(|regression| is_certain(regression.how));
         let worse = reported.filter(|regression| !is_excused(regression)).map(|regression| {
             let how = match regression.how {
                 RegressionKind::Failed => "passed before and now fails",
@@ -126,28 +126,33 @@ impl Comparison<'_> {
             };
             (regression.test.as_str(), Severity::Critical, how)
         });
-        let run: BTreeSet<&str> =
+        let ran: BTreeSet<&str> =
             tests.iter().filter(|test| test.end != TestEnd::Skipped).map(|test| test.name.as_str()).collect();
-        let failing = lists.iter().flat_map(|list| list.iter()).filter(|test| test.end == TestEnd::Failed);
-        let dropped: BTreeSet<&str> = failing
+        let failed_before =
+            earlier.iter().flat_map(|list| list.iter()).filter(|test| test.end == TestEnd::Failed);
+        let dropped: BTreeSet<&str> = failed_before
             .map(|test| test.name.as_str())
-            .filter(|name| self.result.listing == TestListing::All && !run.contains(name) && !is_module(name))
+            .filter(|name| self.result.listing == TestListing::All && !ran.contains(name) && !is_module(name))
             .filter(|name| !(self.is_excused)(name, self.result))
             .collect();
         let dropped =
             dropped.into_iter().map(|name| (name, Severity::Critical, "failed before and no longer runs"));
-        let unsteady = |name: &str| {
-            let earlier = lists.iter().flat_map(|list| list.iter()).filter(|test| test.name == name);
+        let was_unsteady = |name: &str| {
+            let earlier = earlier.iter().flat_map(|list| list.iter()).filter(|test| test.name == name);
             earlier.into_iter().any(|test| matches!(test.end, TestEnd::Flaky | TestEnd::Failed))
         };
         let flaky =
-            tests.iter().filter(|test| test.end == TestEnd::Flaky && !unsteady(&test.name)).map(|test| {
+            tests.iter().filter(|test| test.end == TestEnd::Flaky && !was_unsteady(&test.name)).map(|test| {
                 (test.name.as_str(), Severity::Major, "is flaky: it passes and fails on the same tree")
             });
-        let all: Vec<(&str, Severity, &str)> = worse.chain(dropped).chain(fresh).chain(flaky).collect();
+        let all: Vec<(&str, Severity, &str)> =
+            worse.chain(dropped).chain(new_failures).chain(flaky).collect();
         let more = all.len().saturating_sub(MAX_TESTS);
-        let mut findings: Vec<Finding> =
-            all.iter().take(MAX_TESTS).map(|(test, severity, how)| self.test(test, *severity, how)).collect();
+        let mut findings: Vec<Finding> = all
+            .iter()
+            .take(MAX_TESTS)
+            .map(|(test, severity, how)| self.test_finding(test, *severity, how))
+            .collect();
         if more > 0
             && let Some(last) = findings.last_mut()
         {
@@ -156,16 +161,16 @@ impl Comparison<'_> {
         findings
     }
 
-    fn test(&self, test: &str, severity: Severity, how: &str) -> Finding {
+    fn test_finding(&self, test: &str, severity: Severity, how: &str) -> Finding {
         let name = &self.result.name;
         let output = String::from_utf8_lossy(&self.result.output);
         let short = test.rsplit([' ', '.', '>', '/']).next().unwrap_or(test);
         let claim = format!("the test `{test}` of `{name}` {how}");
-        let place = location_of(short, &output, self.tree);
-        self.finding(format!("test:{name}:{test}"), severity, claim, place)
+        let location = location_of(short, &output, self.tree);
+        self.finding(format!("test:{name}:{test}"), severity, claim, location)
     }
 
-    fn finding(&self, id: String, severity: Severity, claim: String, place: Location) -> Finding {
+    fn finding(&self, id: String, severity: Severity, claim: String, location: Location) -> Finding {
         let result = self.result;
         let ended = match (&result.command, result.exit_code) {
             (Some(command), Some(code)) => format!("`{command}` ended with exit code {code}\n"),
@@ -179,7 +184,7 @@ impl Comparison<'_> {
             kind: Some(FindingKind::Production),
             injected_by: Vec::new(),
             task: None,
-            place,
+            place: location,
             claim,
             evidence: format!("{ended}{}", result.snippet),
             impact: String::new(),

@@ -1,4 +1,4 @@
-//! Where and with what a check runs.
+//! The context in which a check runs.
 
 use remand_git::{Repository, TreeId};
 use remand_process::Cancel;
@@ -7,18 +7,18 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Where and with what a check runs.
+/// The work tree, files and sandbox of a check.
 #[derive(Clone, Copy)]
 pub struct CheckContext<'c> {
     pub tree: &'c Path,
-    /// Everything that the check sees of the environment.
+    /// All environment variables that the check sees.
     pub environment: &'c BTreeMap<OsString, OsString>,
     pub files: FileScope<'c>,
     pub base: BaseFiles<'c>,
     /// A folder outside the tree that is deleted afterwards; checks of one call share it.
     pub scratch: &'c Path,
     pub cancel: &'c Cancel,
-    /// None runs the check unconfined, for tests of this crate only.
+    /// `None` runs the check unconfined; only tests of this crate do so.
     pub sandbox: Option<&'c CheckSandbox>,
 }
 
@@ -27,16 +27,16 @@ pub struct CheckContext<'c> {
 pub struct CheckSandbox {
     /// The program that sets up the sandbox.
     pub program: PathBuf,
-    /// Each check adds whether it may use the network.
+    /// Each check sets whether it may use the network.
     pub policy: Policy,
-    /// Marks the processes of one command; none gives each process its own marker.
+    /// Identifies the processes of one command; `None` gives each process a separate marker.
     pub marker: Option<String>,
 }
 
-/// Which files the checks of single files look at.
+/// The files that checks of individual files look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileScope<'f> {
-    /// All, for a baseline.
+    /// All files, for a baseline.
     Whole,
     /// Relative to the tree; deleted ones are ignored.
     Changed(&'f [String]),
@@ -52,7 +52,7 @@ pub enum BaseFiles<'b> {
 }
 
 impl BaseFiles<'_> {
-    /// The content of a file before the change; `None` if it is new or cannot be read: then it is judged by itself.
+    /// The content of a file before the change; `None` if the file is new or cannot be read: then it is judged alone.
     pub(super) fn read(&self, file: &str) -> Option<Vec<u8>> {
         match self {
             BaseFiles::Absent => None,

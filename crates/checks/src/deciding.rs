@@ -1,4 +1,4 @@
-//! Settings that decide whether tests run at all: those of runners, builds and continuous integration.
+//! Settings that decide whether tests run at all: settings of runners, builds and continuous integration.
 //!
 //! Only the relevant parts of a file count: a new dependency in a manifest does not change the tests.
 
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Files that configure tests or checks and nothing else, by the start of their names.
-const WHOLE: [&str; 27] = [
+const CONFIG_FILES: [&str; 27] = [
     ".eslintrc",
     "eslint.config.",
     "mypy.ini",
@@ -37,7 +37,7 @@ const WHOLE: [&str; 27] = [
     "Jenkinsfile",
 ];
 
-/// Folders and files of continuous integration and of commit hooks.
+/// Folders and files of continuous integration and of commit hooks, by the start of their paths.
 const PIPELINES: [&str; 8] = [
     ".husky/",
     ".github/workflows/",
@@ -49,31 +49,31 @@ const PIPELINES: [&str; 8] = [
     "bitbucket-pipelines",
 ];
 
-/// Python modules that start or control test runners: a module of the project with such a name is loaded instead.
+/// Python modules that start or control test runners: Python loads a module of the project with the same name instead.
 const RUNNERS: [&str; 6] = ["unittest", "pytest", "_pytest", "sitecustomize", "usercustomize", "runpy"];
 
-/// Modules of Python's standard library, except built-in ones and `test`. A module of the project with such a name, in the
-/// folder where Python starts, is loaded instead.
-const STANDARD: &str = include_str!("standard_library.txt");
+/// Modules of Python's standard library, except built-in ones and `test`. Python loads a module of the project with the
+/// same name instead, if it is in the folder where Python starts.
+const STANDARD_LIBRARY: &str = include_str!("standard_library.txt");
 
 /// Extensions of files that Python loads as modules.
-const LOADED: [&str; 4] = ["py", "pyc", "so", "pyd"];
+const MODULE_EXTENSIONS: [&str; 4] = ["py", "pyc", "so", "pyd"];
 
-/// Says what a changed file decides about the tests, if anything. Checks start in these folders.
-pub fn decides(
+/// What a changed file decides about the tests, as a clause for a message; `None` if nothing. Checks start in `folders`.
+pub fn decided_by(
     path: &str,
     before: Option<&str>,
     after: Option<&str>,
     folders: &BTreeSet<String>,
 ) -> Option<&'static str> {
     let name = Path::new(path).file_name()?.to_str()?;
-    if PIPELINES.iter().any(|place| path.starts_with(place)) {
+    if PIPELINES.iter().any(|start| path.starts_with(start)) {
         return Some("what continuous integration and hooks run");
     }
-    if folders.iter().any(|folder| is_runner(path, folder)) {
+    if folders.iter().any(|folder| replaces_runner(path, folder)) {
         return Some("which test runner Python loads");
     }
-    if before.is_none() && folders.iter().any(|folder| is_shadow(path, folder)) {
+    if before.is_none() && folders.iter().any(|folder| replaces_standard_module(path, folder)) {
         return Some("what Python loads instead of a module of its standard library");
     }
     if path.ends_with(".cargo/config.toml") || path.ends_with(".cargo/config") {
@@ -82,11 +82,11 @@ pub fn decides(
     if path.ends_with(".mvn/maven.config") || path.ends_with(".mvn/jvm.config") {
         return Some("how Maven runs tests");
     }
-    if WHOLE.iter().any(|start| name.starts_with(start)) {
+    if CONFIG_FILES.iter().any(|start| name.starts_with(start)) {
         return Some("which tests run, and how");
     }
-    let (part, what): (fn(&str) -> BTreeSet<String>, &str) = match name {
-        "Cargo.toml" => return cargo(before, after).then_some("which tests cargo builds"),
+    let (relevant, decided): (fn(&str) -> BTreeSet<String>, &str) = match name {
+        "Cargo.toml" => return cargo_loses_tests(before, after).then_some("which tests cargo builds"),
         "package.json" => (package, "how the tests are started"),
         "pyproject.toml" => (pyproject, "which tests pytest collects"),
         "setup.cfg" => (sections, "which tests pytest collects"),
@@ -104,17 +104,17 @@ pub fn decides(
         }
         _ => return None,
     };
-    (part(before.unwrap_or_default()) != part(after.unwrap_or_default())).then_some(what)
+    (relevant(before.unwrap_or_default()) != relevant(after.unwrap_or_default())).then_some(decided)
 }
 
-fn is_runner(path: &str, folder: &str) -> bool {
+fn replaces_runner(path: &str, folder: &str) -> bool {
     top_module(path, folder).is_some_and(|(module, _)| RUNNERS.contains(&module))
 }
 
-/// A package without `__init__` does not replace a module of the standard library.
-fn is_shadow(path: &str, folder: &str) -> bool {
+/// Whether Python loads a file instead of a module of its standard library. It does not for a package without `__init__`.
+fn replaces_standard_module(path: &str, folder: &str) -> bool {
     let is_whole = |rest: &str| rest.is_empty() || rest.starts_with("__init__.");
-    let is_standard = |module: &str| STANDARD.lines().any(|known| known == module);
+    let is_standard = |module: &str| STANDARD_LIBRARY.lines().any(|known| known == module);
     top_module(path, folder).is_some_and(|(module, rest)| is_whole(rest) && is_standard(module))
 }
 
@@ -124,12 +124,13 @@ fn top_module<'p>(path: &'p str, folder: &str) -> Option<(&'p str, &'p str)> {
     let inside = inside.strip_prefix("src/").unwrap_or(inside);
     let (top, rest) = inside.split_once('/').unwrap_or((inside, ""));
     let file = if rest.is_empty() { top } else { rest };
-    let (_, ending) = file.rsplit_once('.').filter(|(_, ending)| LOADED.contains(ending))?;
+    let (_, extension) =
+        file.rsplit_once('.').filter(|(_, extension)| MODULE_EXTENSIONS.contains(extension))?;
     // An extension module has the platform in its name: `json.cpython-311-x86_64-linux-gnu.so`.
-    let name = if ending == "so" {
+    let name = if extension == "so" {
         top.split('.').next()?
     } else {
-        top.strip_suffix(&format!(".{ending}")).unwrap_or(top)
+        top.strip_suffix(&format!(".{extension}")).unwrap_or(top)
     };
     Some((name, rest))
 }
@@ -146,51 +147,52 @@ const CMAKE: [&str; 7] = [
     "add_subdirectory",
 ];
 
-/// Whether tests are lost: targets switched off, or members removed.
-fn cargo(before: Option<&str>, after: Option<&str>) -> bool {
+/// Whether a manifest loses tests: it switches off targets, or removes members.
+fn cargo_loses_tests(before: Option<&str>, after: Option<&str>) -> bool {
     let read = |text: Option<&str>| text.and_then(|text| toml::from_str::<toml::Value>(text).ok());
     let (Some(before), Some(after)) = (read(before), read(after)) else { return false };
-    let (old, new) = (Cargo::of(&before), Cargo::of(&after));
-    !new.takes.is_subset(&old.takes) || !old.brings.is_subset(&new.brings)
+    let (old, new) = (CargoTests::of(&before), CargoTests::of(&after));
+    !new.removing.is_subset(&old.removing) || !old.adding.is_subset(&new.adding)
 }
 
+/// The settings of a manifest that remove tests, and those that add tests.
 #[derive(Default)]
-struct Cargo {
-    takes: BTreeSet<String>,
-    brings: BTreeSet<String>,
+struct CargoTests {
+    removing: BTreeSet<String>,
+    adding: BTreeSet<String>,
 }
 
-impl Cargo {
-    fn of(manifest: &toml::Value) -> Cargo {
-        let mut found = Cargo::default();
+impl CargoTests {
+    fn of(manifest: &toml::Value) -> CargoTests {
+        let mut found = CargoTests::default();
         let at = |path: &[&str]| path.iter().try_fold(manifest, |value, key| value.get(*key));
         for path in [["package", "autotests"], ["lib", "test"], ["lib", "doctest"], ["lib", "harness"]] {
             if at(&path).and_then(toml::Value::as_bool) == Some(false) {
-                found.takes.insert(path.join("."));
+                found.removing.insert(path.join("."));
             }
         }
         for kind in ["test", "bin", "example"] {
             for target in at(&[kind]).and_then(toml::Value::as_array).into_iter().flatten() {
                 let name = target.get("name").and_then(toml::Value::as_str).unwrap_or_default();
                 if kind == "test" {
-                    found.brings.insert(format!("test {name}"));
+                    found.adding.insert(format!("test {name}"));
                 }
                 for key in ["test", "harness"] {
                     if target.get(key).and_then(toml::Value::as_bool) == Some(false) {
-                        found.takes.insert(format!("{kind} {name} {key}"));
+                        found.removing.insert(format!("{kind} {name} {key}"));
                     }
                 }
                 if let Some(features) = target.get("required-features") {
-                    found.takes.insert(format!("{kind} {name} {features}"));
+                    found.removing.insert(format!("{kind} {name} {features}"));
                 }
             }
         }
         let listed =
             |key: &str| at(&["workspace", key]).and_then(toml::Value::as_array).into_iter().flatten();
-        found.brings.extend(listed("members").map(|member| format!("member {member}")));
-        found.takes.extend(listed("exclude").map(|member| format!("exclude {member}")));
+        found.adding.extend(listed("members").map(|member| format!("member {member}")));
+        found.removing.extend(listed("exclude").map(|member| format!("exclude {member}")));
         if let Some(members) = at(&["workspace", "default-members"]) {
-            found.takes.insert(format!("default-members {members}"));
+            found.removing.insert(format!("default-members {members}"));
         }
         found
     }
@@ -202,25 +204,25 @@ fn package(text: &str) -> BTreeSet<String> {
     let settings = runners.filter_map(|key| Some(format!("{key} {}", manifest.get(*key)?)));
     let scripts = manifest.get("scripts").and_then(Value::as_object).into_iter().flatten();
     let scripts = scripts.map(|(name, text)| (name.clone(), text.to_string())).collect();
-    settings.chain(reached(scripts, |name| name.contains("test"))).collect()
+    settings.chain(reachable(scripts, |name| name.contains("test"))).collect()
 }
 
-/// The named texts that tests start with, and those that these refer to in turn.
-fn reached(texts: BTreeMap<String, String>, begins: impl Fn(&str) -> bool) -> BTreeSet<String> {
-    let mut open: Vec<&str> = texts.keys().map(String::as_str).filter(|name| begins(name)).collect();
-    let mut found: BTreeSet<&str> = open.iter().copied().collect();
-    while let Some(name) = open.pop() {
-        let text = texts.get(name).map_or("", String::as_str);
+/// The scripts that tests start with, and those that they refer to, directly or indirectly.
+fn reachable(scripts: BTreeMap<String, String>, is_start: impl Fn(&str) -> bool) -> BTreeSet<String> {
+    let mut pending: Vec<&str> = scripts.keys().map(String::as_str).filter(|name| is_start(name)).collect();
+    let mut found: BTreeSet<&str> = pending.iter().copied().collect();
+    while let Some(name) = pending.pop() {
+        let text = scripts.get(name).map_or("", String::as_str);
         let is_name = |c: char| c.is_alphanumeric() || "_-:.".contains(c);
         for word in text.split(|c| !is_name(c)) {
-            if let Some((named, _)) = texts.get_key_value(word)
-                && found.insert(named)
+            if let Some((script, _)) = scripts.get_key_value(word)
+                && found.insert(script)
             {
-                open.push(named);
+                pending.push(script);
             }
         }
     }
-    found.into_iter().map(|name| format!("{name} {}", texts.get(name).map_or("", String::as_str))).collect()
+    found.into_iter().map(|name| format!("{name} {}", scripts.get(name).map_or("", String::as_str))).collect()
 }
 
 fn pyproject(text: &str) -> BTreeSet<String> {
@@ -243,7 +245,8 @@ fn sections(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Hooks of pytest, and everything else there that skips tests; fixtures do not count.
+/// The lines of a `conftest.py` that can skip tests: hooks of pytest, and other lines with certain words. Fixtures do not
+/// count.
 fn conftest(text: &str) -> BTreeSet<String> {
     let mut in_hook = false;
     let mut found = BTreeSet::new();
@@ -251,8 +254,8 @@ fn conftest(text: &str) -> BTreeSet<String> {
         if !line.starts_with([' ', '\t']) {
             in_hook = line.starts_with("def pytest_");
         }
-        let leaves_out = ["collect_ignore", "skip", "xfail", "_exit", "sys.exit", "pytest_plugins"];
-        if in_hook || leaves_out.iter().any(|word| line.contains(word)) {
+        let skipping_words = ["collect_ignore", "skip", "xfail", "_exit", "sys.exit", "pytest_plugins"];
+        if in_hook || skipping_words.iter().any(|word| line.contains(word)) {
             found.insert(line.trim().to_string());
         }
     }
@@ -272,12 +275,12 @@ fn recipes(text: &str) -> BTreeSet<String> {
         part.push_str(line.trim());
         part.push('\n');
     }
-    reached(parts, |name| name.starts_with("test") || name.starts_with("check"))
+    reachable(parts, |name| name.starts_with("test") || name.starts_with("check"))
 }
 
 fn lines(text: &str, words: &[&str]) -> BTreeSet<String> {
-    let about = |line: &&str| words.iter().any(|word| line.contains(word));
-    text.lines().map(str::trim).filter(about).map(str::to_string).collect()
+    let has_word = |line: &&str| words.iter().any(|word| line.contains(word));
+    text.lines().map(str::trim).filter(has_word).map(str::to_string).collect()
 }
 
 #[cfg(test)]
@@ -347,35 +350,37 @@ mod tests {
             ("rust-toolchain", "stable\n", "nightly\n", true),
             ("src/lib.rs", "", "fn a() {}\n", false),
         ];
-        for (path, before, after, wanted) in table {
-            let decided = decides(path, Some(before), Some(after), &BTreeSet::new());
-            assert_eq!(decided.is_some(), wanted, "{path}: {after}");
+        for (path, before, after, expected) in table {
+            let decided = decided_by(path, Some(before), Some(after), &BTreeSet::new());
+            assert_eq!(decided.is_some(), expected, "{path}: {after}");
         }
     }
 
     // CORE-21
     #[test]
     fn scripts_and_targets_that_a_test_script_refers_to_count_too() {
-        let nowhere = BTreeSet::new();
+        let no_folders = BTreeSet::new();
         let scripts = |unit: &str| {
             format!(r#"{{"scripts": {{"test": "npm run unit", "unit": "{unit}", "build": "tsc"}}}}"#)
         };
         let decided = |before: &str, after: &str| {
-            decides("package.json", Some(before), Some(after), &nowhere).is_some()
+            decided_by("package.json", Some(before), Some(after), &no_folders).is_some()
         };
         assert!(decided(&scripts("node --test"), &scripts("true")));
         assert!(!decided(&scripts("x"), &scripts("x").replace("tsc", "tsc -b")));
         let makefile = |runner: &str| {
             format!("RUN = {runner}\n\ntest: unit\n\nunit:\n\t$(RUN) tests\n\nall:\n\tcc a.c\n")
         };
-        let decided =
-            |before: &str, after: &str| decides("Makefile", Some(before), Some(after), &nowhere).is_some();
+        let decided = |before: &str, after: &str| {
+            decided_by("Makefile", Some(before), Some(after), &no_folders).is_some()
+        };
         assert!(decided(&makefile("pytest"), &makefile("true")));
         assert!(!decided(&makefile("x"), &makefile("x").replace("cc", "gcc")));
     }
+
     // CORE-21
     #[test]
-    fn modules_that_replace_pythons_own_count_where_a_check_starts() {
+    fn modules_that_replace_modules_of_python_count_in_folders_where_checks_start() {
         let folders = BTreeSet::from([String::new(), "packages/p".to_string()]);
         let table = [
             ("unittest.py", true),
@@ -394,13 +399,13 @@ mod tests {
             ("time.py", false),
             ("logging.md", false),
         ];
-        for (path, wanted) in table {
-            assert_eq!(decides(path, None, Some(""), &folders).is_some(), wanted, "{path}");
+        for (path, expected) in table {
+            assert_eq!(decided_by(path, None, Some(""), &folders).is_some(), expected, "{path}");
         }
         assert_eq!(
-            decides("argparse.py", Some("a = 1"), Some("a = 2"), &folders),
+            decided_by("argparse.py", Some("a = 1"), Some("a = 2"), &folders),
             None,
-            "it was there before"
+            "it existed before"
         );
     }
 }

@@ -8,13 +8,13 @@ use super::toolchain::nix;
 use remand_kernel::evidence::Tier;
 use std::path::Path;
 
-/// The checks of a repository with these files at `root`. `syntax` is always among them; if it is the only one, nothing
-/// was found.
+/// The checks of the repository at `root`, which has these files. `syntax` is always among them; if it is the only one,
+/// nothing was detected.
 pub fn detect(root: &Path, files: &[String], probe: &ToolProbe<'_>) -> Vec<CheckSpec> {
     let projects = project::projects(root, files, probe);
     let mut found = project::checks(root, projects);
     if nix::has_shell(root, probe) {
-        found = found.into_iter().map(nix::wrapped).collect();
+        found = found.into_iter().map(nix::run_in_shell).collect();
     }
     found.insert(0, CheckSpec::new("syntax", Tier::One, CheckAction::BuiltIn(BuiltIn::Syntax)));
     found

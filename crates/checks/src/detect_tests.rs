@@ -1,4 +1,4 @@
-//! Which checks are found, and how configured ones come on top.
+//! Tests of the detected checks, and of the configuration that changes them.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 use super::run_tests::Project;
@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 const GUIDE: &str = include_str!("../../../docs/reference/configuration.md");
 
 type Files = &'static [(&'static str, &'static str)];
-type Told = &'static [&'static str];
+type CheckLines = &'static [&'static str];
 
 fn commands(specs: &[CheckSpec]) -> Vec<String> {
     let line = |spec: &CheckSpec| {
@@ -21,7 +21,7 @@ fn commands(specs: &[CheckSpec]) -> Vec<String> {
 // OT-23
 #[test]
 fn each_marker_file_adds_its_checks() {
-    let cases: [(Files, Told); 7] = [
+    let cases: [(Files, CheckLines); 7] = [
         (&[("README.md", "text")], &[]),
         (
             &[("Cargo.toml", "")],
@@ -68,7 +68,7 @@ fn each_marker_file_adds_its_checks() {
 
 // OT-23
 #[test]
-fn python_is_tested_by_pytest_where_it_can_be_imported() {
+fn python_is_tested_by_pytest_if_it_can_be_imported() {
     let mut project = Project::new(&[("requirements.txt", ""), ("tests/test_a.py", ""), ("src/a.py", "")]);
     project.environment.insert("PATH".into(), project.tree().join("tools").into());
     let fake = |project: &Project, text: &str| {
@@ -104,9 +104,9 @@ fn a_flake_with_a_shell_wraps_the_commands_if_nix_is_installed() {
 }
 
 #[test]
-fn configured_checks_change_replace_add_and_remove_detected_ones() {
+fn configured_checks_change_replace_extend_and_remove_detected_ones() {
     let project = Project::new(&[("Cargo.toml", "")]);
-    let flags = [
+    let settings = [
         ("checks.cargo-test.time", "1h"),
         ("checks.cargo-check.off", "true"),
         ("checks.clippy.command", "[\"cargo\", \"clippy\"]"),
@@ -115,7 +115,7 @@ fn configured_checks_change_replace_add_and_remove_detected_ones() {
         ("checks.deep.needs", "[\"cargo-test\"]"),
         ("checks.deep.folder", "sub"),
     ];
-    let specs = project.configured(&flags).expect("checks");
+    let specs = project.configured(&settings).expect("checks");
     let expected = [
         "1 syntax built in",
         "1 clippy cargo clippy",
@@ -141,10 +141,10 @@ fn configured_checks_change_replace_add_and_remove_detected_ones() {
 #[test]
 fn checks_that_cannot_run_as_configured_are_refused_with_a_remedy() {
     let project = Project::new(&[("go.mod", "")]);
-    let refused = |flags: &[(&str, &str)]| project.configured(flags).expect_err("refused").to_string();
+    let refused = |settings: &[(&str, &str)]| project.configured(settings).expect_err("refused").to_string();
     assert_eq!(
         refused(&[("checks.go-tset.time", "1h")]),
-        "`checks.go-tset` has no command, and no check of that name was detected; add `command`, or use one of: \
+        "`checks.go-tset` has no command, and no check with that name was detected; add `command`, or use one of: \
          `syntax`, `go-vet`, `go-test`"
     );
     assert_eq!(
@@ -157,10 +157,10 @@ fn checks_that_cannot_run_as_configured_are_refused_with_a_remedy() {
         ("checks.b.command", "true"),
         ("checks.b.needs", "[\"a\"]"),
     ];
-    assert_eq!(refused(&circle), "the checks `a`, `b` need each other in a circle; take one `needs` out");
+    assert_eq!(refused(&circle), "the checks `a`, `b` need each other in a circle; remove one `needs`");
     assert_eq!(
         refused(&[("checks.syntax.command", "true")]),
-        "`checks.syntax` is what Remand does itself and takes no `command`; choose another name"
+        "`checks.syntax` is built into Remand and has no `command`; choose another name"
     );
 }
 
@@ -178,7 +178,7 @@ fn folders(folders: &[&str]) -> CheckScope {
 
 // OT-23
 #[test]
-fn projects_in_folders_have_their_own_checks_unless_one_above_covers_them() {
+fn projects_in_folders_have_separate_checks_unless_a_project_above_covers_them() {
     let project = Project::new(&[
         ("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]\nexclude = [\"tools\"]\n"),
         ("crates/a/Cargo.toml", "[package]\nname = \"a\"\n"),
@@ -221,9 +221,9 @@ fn projects_in_folders_have_their_own_checks_unless_one_above_covers_them() {
     assert_eq!(*scope(&specs, "cargo-test"), folders(&["crates/a", "crates/b", "tools/t"]));
     assert_eq!(*scope(&specs, "cargo-test:tools/t"), folders(&["tools/t"]));
     assert_eq!(*scope(&specs, "npm-test:web"), folders(&["web"]));
-    let quiet = [("checks.cargo-test:tools/t.off", "true"), ("checks.npm-test:web.time", "1h")];
-    let quiet = project.configured(&quiet).expect("checks");
-    assert!(!names(&quiet).contains(&"cargo-test:tools/t"));
+    let settings = [("checks.cargo-test:tools/t.off", "true"), ("checks.npm-test:web.time", "1h")];
+    let changed = project.configured(&settings).expect("checks");
+    assert!(!names(&changed).contains(&"cargo-test:tools/t"));
 }
 
 // OT-23
@@ -277,25 +277,25 @@ fn checks_that_a_change_cannot_affect_are_left_out_with_the_reason() {
         ("b/go.mod", "module x.org/b\n\nrequire x.org/a v0.0.0\n"),
         ("c/go.mod", "module x.org/c\n"),
     ]);
-    let specs = project.configured(&[("checks.own.command", "true")]).expect("checks");
-    let left = |specs: &[CheckSpec], files: &[&str]| {
+    let specs = project.configured(&[("checks.custom.command", "true")]).expect("checks");
+    let left_out_for = |specs: &[CheckSpec], files: &[&str]| {
         let files: Vec<String> = files.iter().map(|file| file.to_string()).collect();
-        left_out(specs, TaskChange { own: &files, all: &files })
+        left_out(specs, TaskChange { by_task: &files, since_detection: &files })
     };
-    let out = |files: &[&str]| left(&specs, files).names().map(str::to_string).collect::<Vec<_>>();
+    let out = |files: &[&str]| left_out_for(&specs, files).names().map(str::to_string).collect::<Vec<_>>();
     assert_eq!(out(&["a/x.go"]), ["go-test:c", "go-vet:c"]);
     assert_eq!(out(&["c/x.go", "README.md"]), ["go-test:a", "go-test:b", "go-vet:a", "go-vet:b"]);
     assert_eq!(
-        left(&specs, &["a/x.go"]).get("go-test:c").map(String::as_str),
+        left_out_for(&specs, &["a/x.go"]).get("go-test:c").map(String::as_str),
         Some("not affected: the change touches nothing in `c`")
     );
     assert!(out(&["c/x.go", "go.work"]).is_empty() && out(&["d/new.go"]).is_empty());
     let found = project.detect();
-    // Without a check of the whole, a change of prose alone is verified by everything.
-    assert_eq!(left(&found, &["README.md"]), LeftOut::new());
+    // If no check covers the whole repository, a change of prose alone runs all checks.
+    assert_eq!(left_out_for(&found, &["README.md"]), LeftOut::new());
     let mut needing = found.clone();
     let last = needing.len() - 1;
     needing[last].needs.push("go-test:a".to_string());
-    let needed = left(&needing, &["c/x.go"]);
+    let needed = left_out_for(&needing, &["c/x.go"]);
     assert!(needed.get("go-test:a").is_none() && needed.get("go-vet:a").is_none(), "{needed:?}");
 }

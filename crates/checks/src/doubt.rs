@@ -1,4 +1,4 @@
-//! Passes that look too easy.
+//! Finds passes that look suspicious.
 
 use super::result::CheckResult;
 
@@ -16,7 +16,7 @@ impl EarlierPass {
 
 const COMPARED: usize = EarlierPass::COMPARED as usize;
 
-/// Says why a pass is doubtful: it took less than a tenth of the median of the last 5 passes, or ran fewer than half the
+/// Why a pass is doubtful: it took less than a tenth of the median of the last 5 passes, or ran fewer than half the
 /// tests of the last one. `past` is in order of time, latest last.
 pub fn doubt(result: &CheckResult, past: &[EarlierPass]) -> Option<String> {
     if !result.passed() {

@@ -1,4 +1,5 @@
-//! Why individual tests failed, as far as their runner reports it: for tests that must fail before the code exists.
+//! The kinds of failures of individual tests, as far as their runner reports them. A test that is written before its code
+//! must fail, and for a good reason.
 
 use super::parsers::{go, libtest, nextest, node, pytest};
 use super::spec::Parser;
@@ -12,9 +13,9 @@ const REPORTED: &str = "--- failures by the report ---\n";
 pub enum FailureKind {
     /// An assertion of the test did not hold.
     Assertion,
-    /// It reached code that is not written yet.
+    /// The test reached code that is not written yet.
     Stub,
-    /// What it calls does not exist, or does not do what it should.
+    /// The code that the test calls does not exist, or does not do what it should.
     Missing,
     /// The test itself is broken: it cannot be parsed, or something that it needs cannot be loaded.
     Broken,
@@ -34,8 +35,8 @@ impl FailureKind {
         }
     }
 
-    /// The kind with this name, in the spellings that agents use.
-    pub fn named(name: &str) -> Option<FailureKind> {
+    /// Parses the name of a kind, in the spellings that agents use.
+    pub fn by_name(name: &str) -> Option<FailureKind> {
         let name: String = name.to_lowercase().replace(['_', '-'], " ");
         Some(match name.trim() {
             "assertion" | "assert" | "assertion failure" | "assertion mismatch" => FailureKind::Assertion,
@@ -45,7 +46,7 @@ impl FailureKind {
         })
     }
 
-    /// Whether such a failure shows that behaviour is missing.
+    /// Whether a failure of this kind shows that behaviour is missing.
     pub fn is_red(self) -> bool {
         match self {
             FailureKind::Assertion | FailureKind::Stub | FailureKind::Missing => true,
@@ -79,15 +80,15 @@ const BROKEN: [&str; 12] = [
 ];
 const ASSERTION: [&str; 5] = ["assert", "Assert", "Expected", "expected", "ERR_ASSERTION"];
 
-/// The kinds of failures, by the runner's names of the tests. A failed test without an entry failed for a reason that its
-/// runner does not report.
+/// The kinds of failures, by the names of the tests in the output. A failed test without an entry failed for a reason that
+/// its runner does not report.
 pub fn failures(parser: Parser, output: &str) -> BTreeMap<String, FailureKind> {
-    let texts = match parser {
+    let outputs = match parser {
         Parser::Cargo => sections(output, |line| {
             Some(libtest::without_line(line.strip_prefix("---- ")?.strip_suffix(" stdout ----")?))
         }),
         Parser::Nextest => sections(output, nextest::heading),
-        Parser::Pytest => lines(output),
+        Parser::Pytest => summary_messages(output),
         Parser::Unittest => sections(output, |line| {
             let rest = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: "))?;
             let (method, path) = rest.split_once(" (")?;
@@ -108,7 +109,7 @@ pub fn failures(parser: Parser, output: &str) -> BTreeMap<String, FailureKind> {
         Parser::Go => go::outputs(output),
         Parser::None => BTreeMap::new(),
     };
-    let reported = texts.into_iter().filter(|(_, text)| !may_be_silent(parser) || !text.trim().is_empty());
+    let reported = outputs.into_iter().filter(|(_, text)| !may_be_silent(parser) || !text.trim().is_empty());
     reported
         .map(|(name, text)| {
             let kind = kind(&message(parser, &name, &text));
@@ -117,7 +118,7 @@ pub fn failures(parser: Parser, output: &str) -> BTreeMap<String, FailureKind> {
         .collect()
 }
 
-/// The part of a text that says why a test failed: without names and quoted code, which may contain any word.
+/// The part of a test's output that gives the reason: without names and quoted code, which may contain any word.
 fn message(parser: Parser, name: &str, text: &str) -> String {
     let without = |is_quoted: fn(&str) -> bool| {
         text.lines().filter(|line| !is_quoted(line)).collect::<Vec<_>>().join("\n")
@@ -145,8 +146,8 @@ pub fn may_be_silent(parser: Parser) -> bool {
     }
 }
 
-/// Failures from report files, in the form in which the output keeps them: a name, and the text indented below it.
-pub fn kept(failures: &[(String, String)]) -> String {
+/// Failures from report files, as the last section of an output: each name, with its message indented below.
+pub fn report_section(failures: &[(String, String)]) -> String {
     let mut text = String::new();
     for (name, message) in failures {
         text.push_str(if text.is_empty() { REPORTED } else { "" });
@@ -161,22 +162,25 @@ pub fn kept(failures: &[(String, String)]) -> String {
     if text.is_empty() { text } else { format!("\n{text}") }
 }
 
-/// The kind of a test's failure; the name may have more in front than the runner's own.
+/// The kind of a test's failure. The test's name may be the name in `failures` with a prefix, such as the test binary.
 pub fn kind_of(failures: &BTreeMap<String, FailureKind>, test: &str) -> Option<FailureKind> {
-    let own =
+    let is_suffix =
         |name: &str| test.strip_suffix(name).is_some_and(|head| head.ends_with([' ', '.', ':', '>', '/']));
-    failures.get(test).or_else(|| failures.iter().find(|(name, _)| own(name)).map(|(_, kind)| kind)).copied()
+    failures
+        .get(test)
+        .or_else(|| failures.iter().find(|(name, _)| is_suffix(name)).map(|(_, kind)| kind))
+        .copied()
 }
 
 fn kind(text: &str) -> FailureKind {
-    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    if says(&ENVIRONMENT) {
+    let has_any = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if has_any(&ENVIRONMENT) {
         FailureKind::Environment
-    } else if says(&STUB) {
+    } else if has_any(&STUB) {
         FailureKind::Stub
-    } else if says(&BROKEN) {
+    } else if has_any(&BROKEN) {
         FailureKind::Broken
-    } else if says(&ASSERTION) {
+    } else if has_any(&ASSERTION) {
         FailureKind::Assertion
     } else {
         FailureKind::Missing
@@ -208,10 +212,10 @@ fn sections(output: &str, heading: impl Fn(&str) -> Option<String>) -> BTreeMap<
 }
 
 /// The short summary of pytest: one line per test, with the message after a dash.
-fn lines(output: &str) -> BTreeMap<String, String> {
+fn summary_messages(output: &str) -> BTreeMap<String, String> {
     let messages = output.lines().filter_map(|line| {
         let (word, rest) = line.split_once(' ')?;
-        let (name, message) = pytest::named(rest);
+        let (name, message) = pytest::split_message(rest);
         match word {
             "FAILED" => Some((name.to_string(), message.to_string())),
             "ERROR" => Some((name.to_string(), format!("error collecting: {message}"))),
@@ -298,7 +302,7 @@ failures:
     fn failures_in_reports_are_read_from_the_messages_kept_with_the_output() {
         let report = |text: &str| {
             let reported = parsers::parse(Parser::Jest, "", &[text.to_string()]).failures;
-            let output = format!("✓ other\n{}", kept(&reported));
+            let output = format!("✓ other\n{}", report_section(&reported));
             failures(Parser::Jest, &output).into_values().collect::<Vec<_>>()
         };
         let sample = include_str!("../../../fixtures/test-output/vitest.json");
@@ -311,14 +315,14 @@ failures:
         let xml = r#"<t><testcase name="a"><failure type="AssertionError">at x</failure></testcase>
             <testcase name="b"><failure/></testcase></t>"#;
         let reported = parsers::parse(Parser::Junit, "", &[xml.to_string()]).failures;
-        let found = failures(Parser::Junit, &kept(&reported));
+        let found = failures(Parser::Junit, &report_section(&reported));
         assert_eq!(kind_of(&found, "a"), Some(FailureKind::Assertion));
-        assert_eq!(kind_of(&found, "b"), None, "a report may say nothing");
+        assert_eq!(kind_of(&found, "b"), None, "a report may give no reason");
     }
 
     // OT-12
     #[test]
-    fn nextest_and_go_failures_are_read_from_what_the_test_wrote() {
+    fn nextest_and_go_failures_are_read_from_the_output_of_the_test() {
         let output = include_str!("../../../fixtures/test-output/nextest.txt");
         let found = failures(Parser::Nextest, output);
         assert_eq!(kind_of(&found, "demo bad"), Some(FailureKind::Assertion));
@@ -334,6 +338,6 @@ failures:
     fn a_broken_test_and_a_missing_environment_are_not_red() {
         let found = failures(Parser::Pytest, "FAILED a.py::test_x - PermissionError: Permission denied\n");
         assert_eq!(kind_of(&found, "a.py::test_x").map(FailureKind::is_red), Some(false));
-        assert_eq!(FailureKind::named("Stub_Panic"), Some(FailureKind::Stub));
+        assert_eq!(FailureKind::by_name("Stub_Panic"), Some(FailureKind::Stub));
     }
 }

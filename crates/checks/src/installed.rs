@@ -1,8 +1,8 @@
 //! Links packages that are installed in the user's checkout into a work tree.
 //!
 //! Node looks for packages in folders above the code, and Python in an environment next to it; a clean work tree has
-//! neither. Packages of the repository itself are linked to the work tree, never to the checkout: the change is what is
-//! tested.
+//! neither. Packages of the repository itself are linked to the work tree, never to the checkout, because the work tree
+//! holds the change to test.
 
 use super::action::CheckAction;
 use super::spec::CheckSpec;
@@ -12,18 +12,18 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
 
-pub const FOLDER: &str = "node_modules";
+pub const NODE_MODULES: &str = "node_modules";
 
 /// Usual names of Python environments.
 const ENVIRONMENTS: [&str; 2] = [".venv", "venv"];
 
-/// The folder of an environment's programs.
+/// The folder with an environment's programs.
 const PROGRAMS: &str = "bin";
 
-/// Marks a folder that was made here, as opposed to one of the repository.
-const LINKED: &str = ".linked-by-remand";
+/// A file that marks a folder as made here. A folder of the repository does not have it.
+const LINK_MARKER: &str = ".linked-by-remand";
 
-/// The hidden entries through which packages are found; the others are caches.
+/// Hidden entries that tools find packages through; other hidden entries are caches.
 const HIDDEN: [&str; 2] = [".bin", ".pnpm"];
 
 /// The name of the Python environment in a folder of the checkout.
@@ -35,22 +35,22 @@ pub fn environment(folder: &Path) -> Option<&'static str> {
 }
 
 /// The path of an environment's program, relative to the folder that holds the environment.
-pub fn program_of(environment: &str, program: &str) -> String {
+pub fn program_path(environment: &str, program: &str) -> String {
     format!("{environment}/{PROGRAMS}/{program}")
 }
 
-/// The Python environments that commands of checks name, relative to the root.
+/// The Python environments that the commands of checks name, relative to the root.
 pub fn environments(specs: &[CheckSpec]) -> BTreeSet<PathBuf> {
-    let named = |spec: &CheckSpec| {
+    let environments_of = |spec: &CheckSpec| {
         let words: Vec<&str> = match &spec.action {
             CheckAction::Argv(argv) => argv.iter().map(String::as_str).collect(),
             CheckAction::Shell(text) => text.split_whitespace().collect(),
             CheckAction::BuiltIn(_) => Vec::new(),
         };
-        let is_named = |name: &&str| words.iter().any(|word| word.starts_with(&program_of(name, "")));
+        let is_named = |name: &&str| words.iter().any(|word| word.starts_with(&program_path(name, "")));
         ENVIRONMENTS.into_iter().filter(is_named).map(|name| Path::new(&spec.folder).join(name)).collect()
     };
-    specs.iter().flat_map(|spec| -> Vec<PathBuf> { named(spec) }).collect()
+    specs.iter().flat_map(|spec| -> Vec<PathBuf> { environments_of(spec) }).collect()
 }
 
 /// The package folders of an environment, relative to it.
@@ -65,12 +65,12 @@ pub fn has_package(environment: &Path, name: &str) -> bool {
     packages(environment).iter().any(|packages| environment.join(packages).join(name).is_dir())
 }
 
-/// Links what checks need, and returns the folders of the checkout that the links lead to.
+/// Links the packages that checks need, and returns the folders of the checkout that the links lead to.
 pub fn link(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<Vec<PathBuf>> {
     link_in(checkout, tree, folders(specs), environments(specs))
 }
 
-/// Links what hooks may need: what checks need, and what is installed at the root.
+/// Links the packages that hooks may need: those that checks need, and those installed at the root.
 pub fn link_for_hooks(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<Vec<PathBuf>> {
     let (mut folders, mut environments) = (folders(specs), environments(specs));
     folders.insert(Path::new(""));
@@ -90,34 +90,35 @@ fn link_in(
     environments: BTreeSet<PathBuf>,
 ) -> io::Result<Vec<PathBuf>> {
     let linking = Linking { checkout: &checkout.canonicalize()?, tree };
-    // An agent may have replaced a folder by a link; nothing is written where that leads.
-    let is_there = |path: &Path| is_reached(tree, path) && tree.join(path).parent().is_some_and(Path::is_dir);
+    // An agent may have replaced a folder with a link; nothing is written through that link.
+    let has_folder =
+        |path: &Path| is_reached(tree, path) && tree.join(path).parent().is_some_and(Path::is_dir);
     let mut linked = Vec::new();
     for folder in folders {
-        let (from, to) = (checkout.join(folder).join(FOLDER), tree.join(folder).join(FOLDER));
+        let (from, to) = (checkout.join(folder).join(NODE_MODULES), tree.join(folder).join(NODE_MODULES));
         let is_package = || tree.join(folder).join("package.json").is_file();
-        if from.is_dir() && is_there(&folder.join(FOLDER)) && is_package() && make_folder(&to)? {
-            linking.all(&from, &to)?;
+        if from.is_dir() && has_folder(&folder.join(NODE_MODULES)) && is_package() && make_folder(&to)? {
+            linking.link_packages(&from, &to)?;
             linked.push(from);
         }
     }
     for environment in environments {
         let (from, to) = (checkout.join(&environment), tree.join(&environment));
-        if from.is_dir() && is_there(&environment) && make_folder(&to)? {
-            linking.environment(&from, &to)?;
+        if from.is_dir() && has_folder(&environment) && make_folder(&to)? {
+            linking.link_environment(&from, &to)?;
             linked.push(from);
         }
     }
     Ok(linked)
 }
 
-/// Links everything that is installed in the folders of these files into a copy of the checkout.
-pub fn lend(checkout: &Path, copy: &Path, files: &[String]) -> io::Result<()> {
+/// Links everything that is installed in the folders of these files into a copy of the checkout, for detection.
+pub fn link_for_detection(checkout: &Path, copy: &Path, files: &[String]) -> io::Result<()> {
     // Stops tools from looking for packages above the root.
     std::fs::create_dir(copy.join(".git"))?;
     let folders: BTreeSet<&Path> = files.iter().filter_map(|file| Path::new(file).parent()).collect();
     for folder in folders.into_iter().flat_map(Path::ancestors).collect::<BTreeSet<_>>() {
-        for name in ENVIRONMENTS.into_iter().chain([FOLDER]) {
+        for name in ENVIRONMENTS.into_iter().chain([NODE_MODULES]) {
             let (from, to) = (checkout.join(folder).join(name), copy.join(folder).join(name));
             if from.is_dir() && to.symlink_metadata().is_err() {
                 symlink(from, to)?;
@@ -127,16 +128,16 @@ pub fn lend(checkout: &Path, copy: &Path, files: &[String]) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes an empty folder, and returns false if the repository has a folder there itself.
+/// Makes an empty folder; returns false if the repository itself has something at this path.
 fn make_folder(folder: &Path) -> io::Result<bool> {
-    if folder.join(LINKED).exists() {
+    if folder.join(LINK_MARKER).exists() {
         std::fs::remove_dir_all(folder)?;
     }
     if folder.symlink_metadata().is_ok() {
         return Ok(false);
     }
     std::fs::create_dir(folder)?;
-    std::fs::write(folder.join(LINKED), "")?;
+    std::fs::write(folder.join(LINK_MARKER), "")?;
     Ok(true)
 }
 
@@ -146,7 +147,7 @@ struct Linking<'l> {
 }
 
 impl Linking<'_> {
-    fn all(&self, from: &Path, to: &Path) -> io::Result<()> {
+    fn link_packages(&self, from: &Path, to: &Path) -> io::Result<()> {
         for entry in std::fs::read_dir(from)? {
             let entry = entry?;
             let name = entry.file_name();
@@ -154,20 +155,20 @@ impl Linking<'_> {
             if text.starts_with('.') && !HIDDEN.contains(&text.as_ref()) {
                 continue;
             }
-            let place = to.join(&name);
+            let destination = to.join(&name);
             if text.starts_with('@') && entry.file_type()?.is_dir() {
-                std::fs::create_dir(&place)?;
-                self.all(&entry.path(), &place)?;
+                std::fs::create_dir(&destination)?;
+                self.link_packages(&entry.path(), &destination)?;
             } else if let Ok(target) = self.target(&entry.path()) {
                 // A dangling link is skipped: nothing could be loaded from it.
-                symlink(target, place)?;
+                symlink(target, destination)?;
             }
         }
         Ok(())
     }
 
     /// Python recognizes an environment by its `pyvenv.cfg`, and its packages by their folder.
-    fn environment(&self, from: &Path, to: &Path) -> io::Result<()> {
+    fn link_environment(&self, from: &Path, to: &Path) -> io::Result<()> {
         for part in ["pyvenv.cfg", PROGRAMS] {
             symlink(from.join(part), to.join(part))?;
         }
@@ -177,31 +178,31 @@ impl Linking<'_> {
             std::fs::create_dir_all(to.join(&packages))?;
             for entry in std::fs::read_dir(from.join(&packages))? {
                 let entry = entry?;
-                let place = to.join(&packages).join(entry.file_name());
+                let destination = to.join(&packages).join(entry.file_name());
                 let name = entry.file_name().to_string_lossy().into_owned();
-                // Such a file names the folders of editable packages.
+                // These files name the folders of editable packages.
                 let is_editable = name.ends_with(".pth") || name.starts_with("__editable__");
                 if let Some(text) = is_editable.then(|| std::fs::read_to_string(entry.path()).ok()).flatten()
                 {
-                    let (here, there) = (self.checkout.to_string_lossy(), self.tree.to_string_lossy());
-                    std::fs::write(place, text.replace(here.as_ref(), &there))?;
+                    let (checkout, tree) = (self.checkout.to_string_lossy(), self.tree.to_string_lossy());
+                    std::fs::write(destination, text.replace(checkout.as_ref(), &tree))?;
                 } else if let Ok(target) = self.target(&entry.path()) {
-                    symlink(target, place)?;
+                    symlink(target, destination)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Where a link leads: for a package of the repository itself, into the work tree.
+    /// The target of a link: in the work tree for a package of the repository itself.
     fn target(&self, entry: &Path) -> io::Result<PathBuf> {
         let real = entry.canonicalize()?;
         let inside = real.strip_prefix(self.checkout).ok();
         let is_installed = |part: Component<'_>| {
-            ENVIRONMENTS.into_iter().chain([FOLDER]).any(|name| part.as_os_str() == name)
+            ENVIRONMENTS.into_iter().chain([NODE_MODULES]).any(|name| part.as_os_str() == name)
         };
-        let own = inside.filter(|path| !path.components().any(is_installed));
-        Ok(own.map_or(real.clone(), |path| self.tree.join(path)))
+        let in_repository = inside.filter(|path| !path.components().any(is_installed));
+        Ok(in_repository.map_or(real.clone(), |path| self.tree.join(path)))
     }
 }
 
@@ -220,27 +221,31 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (checkout, tree) = (folder.path().join("checkout"), folder.path().join("tree"));
         for root in [&checkout, &tree] {
-            fs::create_dir_all(root.join("packages/own")).unwrap();
+            fs::create_dir_all(root.join("packages/local")).unwrap();
             fs::write(root.join("package.json"), "{}").unwrap();
         }
-        let modules = checkout.join(FOLDER);
+        let modules = checkout.join(NODE_MODULES);
         for path in ["other", "@scope/deep", ".cache", ".bin"] {
             fs::create_dir_all(modules.join(path)).unwrap();
         }
-        symlink("../packages/own", modules.join("own")).unwrap();
-        let mut spec = CheckSpec::new("vitest:packages/own", Tier::Two, CheckAction::argv(&["npm", "test"]));
-        spec.folder = "packages/own".to_string();
+        symlink("../packages/local", modules.join("local")).unwrap();
+        let mut spec =
+            CheckSpec::new("vitest:packages/local", Tier::Two, CheckAction::argv(&["npm", "test"]));
+        spec.folder = "packages/local".to_string();
         for _ in 0..2 {
             let linked = link(&checkout, &tree, std::slice::from_ref(&spec)).unwrap();
             assert_eq!(linked, std::slice::from_ref(&modules));
-            let target = |path: &str| fs::read_link(tree.join(FOLDER).join(path)).unwrap();
-            assert_eq!(target("own"), tree.join("packages/own"));
+            let target = |path: &str| fs::read_link(tree.join(NODE_MODULES).join(path)).unwrap();
+            assert_eq!(target("local"), tree.join("packages/local"));
             assert_eq!(target("other"), modules.canonicalize().unwrap().join("other"));
             assert_eq!(target("@scope/deep"), modules.canonicalize().unwrap().join("@scope/deep"));
-            assert!(tree.join(FOLDER).join(".bin").is_dir() && !tree.join(FOLDER).join(".cache").exists());
+            assert!(
+                tree.join(NODE_MODULES).join(".bin").is_dir()
+                    && !tree.join(NODE_MODULES).join(".cache").exists()
+            );
         }
         let vendored = folder.path().join("vendored");
-        fs::create_dir_all(vendored.join(FOLDER)).unwrap();
+        fs::create_dir_all(vendored.join(NODE_MODULES)).unwrap();
         fs::write(vendored.join("package.json"), "{}").unwrap();
         assert!(link(&checkout, &vendored, &[spec]).unwrap().is_empty());
     }
@@ -299,8 +304,8 @@ mod tests {
         let loaded = project.run(&loading(&changed, &specs, |_| false));
         let ends: Vec<_> = loaded.iter().map(|load| (load.name.as_str(), load.passed())).collect();
         assert_eq!(ends, [("load-python", true), ("load-python:py", true)], "{loaded:#?}");
-        let said = String::from_utf8_lossy(&loaded[1].output);
-        assert!(said.contains("1 loaded") && !said.contains("skipped"), "{said}");
+        let output = String::from_utf8_lossy(&loaded[1].output);
+        assert!(output.contains("1 loaded") && !output.contains("skipped"), "{output}");
 
         fs::create_dir(site.join("pytest")).unwrap();
         let probe = ToolProbe { environment: &project.environment, runner: &runner };

@@ -1,10 +1,10 @@
 //! Finds tests that a change removes, switches off or weakens, and changes of test settings.
 //!
-//! Works on text alone, so it works even where nothing can run. A change that the plan announces becomes a note,
-//! not a finding.
+//! It compares text alone, so it works even if nothing can run. A change that the plan announces becomes a note, not a
+//! finding.
 
-use super::asked::{asks_to_change, names};
-use super::deciding::decides;
+use super::asked::{asks_to_change, contains_word};
+use super::deciding::decided_by;
 use remand_kernel::finding::{Category, Finding, FindingKind, Location, Severity};
 use remand_source::tests::{self, TestFile, Weakening, WeakeningKind};
 use remand_source::{Language, ParsedSource};
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Words that a request about test settings contains.
-const SETTINGS: [&str; 12] = [
+const SETTINGS_WORDS: [&str; 12] = [
     "test",
     "tests",
     "Test",
@@ -35,18 +35,18 @@ pub struct Edited {
     pub after: Option<String>,
 }
 
-/// What the plan or the request announces.
+/// Changes to tests and files that the plan or the request announces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Announced {
-    /// Tests that will be removed or changed, by name; a path stands for all tests in it.
+    /// Tests that will be removed or changed, by name; a path means all tests in it.
     pub tests: Vec<String>,
     /// Files that will change.
     pub files: Vec<String>,
-    /// The request itself, where there is no plan.
+    /// The request itself, if there is no plan.
     pub request: String,
 }
 
-/// What is known from before the change.
+/// The tests and checks before the change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BeforeChange {
     pub had_tests: HadTests,
@@ -56,23 +56,24 @@ pub struct BeforeChange {
     pub folders: BTreeSet<String>,
 }
 
-/// What was found.
+/// The result of `integrity`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Integrity {
     pub findings: Vec<Finding>,
-    /// For reviewers: what was announced, and what only a reader can judge.
+    /// For reviewers: announced changes, and changes that only a reader can judge.
     pub notes: Vec<String>,
     /// Names of renamed tests, before and after.
     pub renamed: Vec<(String, String)>,
 }
 
-/// Judges a change. New settings count only where tests ran before.
+/// Judges a change. New settings count only if tests ran before.
 pub fn integrity(edited: &[Edited], announced: &Announced, known: &BeforeChange) -> Integrity {
     let mut found = Integrity::default();
-    let side = |of: fn(&Edited) -> Option<&str>| -> Vec<TestFile> {
-        edited.iter().filter_map(|file| test_file(&file.path, of(file).unwrap_or_default())).collect()
+    let test_files = |text_of: fn(&Edited) -> Option<&str>| -> Vec<TestFile> {
+        edited.iter().filter_map(|file| test_file(&file.path, text_of(file).unwrap_or_default())).collect()
     };
-    let (before, after) = (side(|file| file.before.as_deref()), side(|file| file.after.as_deref()));
+    let before = test_files(|file| file.before.as_deref());
+    let after = test_files(|file| file.after.as_deref());
     for weakening in tests::compare(&before, &after) {
         found.add_weakening(&weakening, announced, &known.failed);
     }
@@ -82,8 +83,8 @@ pub fn integrity(edited: &[Edited], announced: &Announced, known: &BeforeChange)
             continue;
         }
         let (before, after) = (file.before.as_deref(), file.after.as_deref());
-        if let Some(what) = decides(&file.path, before, after, &known.folders) {
-            found.add_settings(&file.path, what, announced);
+        if let Some(decided) = decided_by(&file.path, before, after, &known.folders) {
+            found.add_settings(&file.path, decided, announced);
         }
     }
     found
@@ -96,13 +97,13 @@ pub enum HadTests {
     No,
 }
 
-/// Whether `integrity` reported the finding, so that something must be restored.
+/// Whether `integrity` reported the finding: then a test or a setting must be restored.
 pub fn is_about_tests(finding: &Finding) -> bool {
     finding.id.starts_with("tests:") || finding.id.starts_with("settings:")
 }
 
 /// Whether a file may concern tests: source of a known language, or settings.
-pub fn concerns(path: &Path, folders: &BTreeSet<String>) -> bool {
+pub fn may_concern_tests(path: &Path, folders: &BTreeSet<String>) -> bool {
     let is_code = Language::of(path).is_some_and(|language| match language {
         Language::Rust
         | Language::Python
@@ -114,12 +115,12 @@ pub fn concerns(path: &Path, folders: &BTreeSet<String>) -> bool {
         Language::C | Language::Cpp | Language::Yaml | Language::Json | Language::Toml => false,
     });
     is_code
-        || path
-            .to_str()
-            .is_some_and(|path| decides(path, None, Some(""), folders).is_some() || holds_settings(path))
+        || path.to_str().is_some_and(|path| {
+            decided_by(path, None, Some(""), folders).is_some() || may_hold_settings(path)
+        })
 }
 
-fn holds_settings(path: &str) -> bool {
+fn may_hold_settings(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     [
         "Cargo.toml",
@@ -148,45 +149,45 @@ fn test_file(path: &str, text: &str) -> Option<TestFile> {
 
 impl Integrity {
     fn add_weakening(&mut self, weakening: &Weakening, announced: &Announced, failed: &[String]) {
-        let own = weakening.path.last().cloned().unwrap_or_default();
+        let name = weakening.path.last().cloned().unwrap_or_default();
         if let WeakeningKind::Renamed { path, .. } = &weakening.kind {
-            self.renamed.push((own.clone(), path.last().cloned().unwrap_or_default()));
+            self.renamed.push((name.clone(), path.last().cloned().unwrap_or_default()));
         }
         // A failing test that is rewritten to match the code would pass without any work.
-        let is_fitted = matches!(weakening.kind, WeakeningKind::Rewritten(_))
-            && failed.iter().any(|test| ends_with_name(test, &own));
-        let claim = if is_fitted {
+        let is_rewritten_failure = matches!(weakening.kind, WeakeningKind::Rewritten(_))
+            && failed.iter().any(|test| ends_with_name(test, &name));
+        let claim = if is_rewritten_failure {
             format!("{}; it failed before the change", claim(weakening))
         } else {
             claim(weakening)
         };
-        if !weakening.kind.is_worse() && !is_fitted {
+        if !weakening.kind.is_worse() && !is_rewritten_failure {
             self.notes.push(claim);
         } else if announced.has_test(&weakening.file, &weakening.path) {
             self.notes.push(format!("{claim}, as announced"));
         } else {
             let id = format!("tests:{}:{}", weakening.file, weakening.path.join("::"));
-            let place = Location {
+            let location = Location {
                 file: weakening.file.clone(),
-                symbol: own,
+                symbol: name,
                 line: u32::try_from(weakening.line).unwrap_or(0),
             };
             let remedy = "restore the test and make the code pass it; to remove or change a test, the plan \
                           must announce it in `removes_tests` of the task";
-            self.findings.push(finding(id, place, claim, remedy));
+            self.findings.push(finding(id, location, claim, remedy));
         }
     }
 
-    fn add_settings(&mut self, path: &str, what: &str, announced: &Announced) {
-        let claim = format!("the change touches `{path}`, which decides {what}");
+    fn add_settings(&mut self, path: &str, decided: &str, announced: &Announced) {
+        let claim = format!("the change touches `{path}`, which decides {decided}");
         if announced.has_file(path) {
             self.notes.push(format!("{claim}, as announced"));
             return;
         }
-        let place = Location { file: path.to_string(), ..Location::default() };
+        let location = Location { file: path.to_string(), ..Location::default() };
         let remedy =
             "restore it; to change what is tested, the plan must list the file among the files of the task";
-        self.findings.push(finding(format!("settings:{path}"), place, claim, remedy));
+        self.findings.push(finding(format!("settings:{path}"), location, claim, remedy));
     }
 }
 
@@ -195,9 +196,9 @@ fn claim(weakening: &Weakening) -> String {
     let test = format!("the test `{}` of {file}", path.join("::"));
     match kind {
         WeakeningKind::Removed => format!("{test} is removed"),
-        WeakeningKind::SwitchedOff(mark) => format!("{test} is switched off by `{mark}`"),
-        WeakeningKind::Inverted(mark) => format!("`{mark}` makes {test} pass when it fails"),
-        WeakeningKind::Alone(mark) => format!("`{mark}` on {test} keeps other tests from running"),
+        WeakeningKind::SwitchedOff(marker) => format!("{test} is switched off by `{marker}`"),
+        WeakeningKind::Inverted(marker) => format!("`{marker}` makes {test} pass when it fails"),
+        WeakeningKind::Alone(marker) => format!("`{marker}` on {test} keeps other tests from running"),
         WeakeningKind::Emptied => format!("{test} is empty now"),
         WeakeningKind::LeavesEarly => format!("{test} returns before its assertions"),
         WeakeningKind::Void(text) => format!("{test} has an assertion that cannot fail: `{}`", short(text)),
@@ -221,7 +222,7 @@ fn short(text: &str) -> String {
     text.chars().take(120).collect()
 }
 
-fn finding(id: String, place: Location, claim: String, remedy: &str) -> Finding {
+fn finding(id: String, location: Location, claim: String, remedy: &str) -> Finding {
     Finding {
         id,
         severity: Severity::Critical,
@@ -229,7 +230,7 @@ fn finding(id: String, place: Location, claim: String, remedy: &str) -> Finding 
         kind: Some(FindingKind::Production),
         injected_by: Vec::new(),
         task: None,
-        place,
+        place: location,
         claim,
         evidence: "the engine compared the text before and after the change".to_string(),
         impact: "a green check would prove less than before".to_string(),
@@ -242,41 +243,42 @@ fn finding(id: String, place: Location, claim: String, remedy: &str) -> Finding 
 impl Announced {
     /// Whether the removal or change of a test is announced.
     pub fn has_test(&self, file: &str, path: &[String]) -> bool {
-        let own = path.last().map_or("", String::as_str);
+        let name = path.last().map_or("", String::as_str);
         let full = format!("{file} {}", path.join(" "));
-        let named = self.tests.iter().any(|entry| {
-            let is_place = entry == file || (entry.ends_with('/') && file.starts_with(entry.as_str()));
-            is_place || (ends_with_name(entry, own) && words(entry).all(|word| full.contains(word)))
+        let is_listed = self.tests.iter().any(|entry| {
+            let is_path = entry == file || (entry.ends_with('/') && file.starts_with(entry.as_str()));
+            is_path || (ends_with_name(entry, name) && words(entry).all(|word| full.contains(word)))
         });
-        named || asks_to_change(&self.request, own)
+        is_listed || asks_to_change(&self.request, name)
     }
 
-    /// The same for a test name as the runner reports it.
-    pub fn has_run(&self, test: &str) -> bool {
+    /// Whether the removal or change of a test is announced, given the name that the runner reports.
+    pub fn has_reported_test(&self, test: &str) -> bool {
         let test = test.split('[').next().unwrap_or(test);
-        let fits = |entry: &&String| words(entry).next_back().is_some_and(|own| ends_with_name(test, own));
-        self.tests.iter().any(|entry| fits(&entry))
+        let names_test =
+            |entry: &&String| words(entry).next_back().is_some_and(|name| ends_with_name(test, name));
+        self.tests.iter().any(|entry| names_test(&entry))
             || self.tests.iter().any(|entry| entry.contains('/') && test.starts_with(entry.as_str()))
-            || words(test).next_back().is_some_and(|own| asks_to_change(&self.request, own))
+            || words(test).next_back().is_some_and(|name| asks_to_change(&self.request, name))
     }
 
     fn has_file(&self, path: &str) -> bool {
         let covers =
             |entry: &String| entry == path || (entry.ends_with('/') && path.starts_with(entry.as_str()));
         let name = path.rsplit('/').next().unwrap_or(path);
-        self.files.iter().any(covers) || (self.asks_for_settings() && names(&self.request, name))
+        self.files.iter().any(covers) || (self.is_about_settings() && contains_word(&self.request, name))
     }
 
-    fn asks_for_settings(&self) -> bool {
-        SETTINGS.iter().any(|word| names(&self.request, word))
+    fn is_about_settings(&self) -> bool {
+        SETTINGS_WORDS.iter().any(|word| contains_word(&self.request, word))
     }
 }
 
 /// Whether a qualified test name ends with this name.
-pub fn ends_with_name(long: &str, own: &str) -> bool {
-    let long = long.split('[').next().unwrap_or(long).trim_end();
-    let Some(rest) = long.strip_suffix(own) else { return false };
-    !own.is_empty() && !rest.ends_with(|c: char| c.is_alphanumeric() || c == '_')
+pub fn ends_with_name(qualified: &str, name: &str) -> bool {
+    let qualified = qualified.split('[').next().unwrap_or(qualified).trim_end();
+    let Some(rest) = qualified.strip_suffix(name) else { return false };
+    !name.is_empty() && !rest.ends_with(|c: char| c.is_alphanumeric() || c == '_')
 }
 
 fn words(name: &str) -> impl DoubleEndedIterator<Item = &str> {

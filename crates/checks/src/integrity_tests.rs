@@ -8,20 +8,20 @@ fn edited(path: &str, before: Option<&str>, after: Option<&str>) -> Edited {
     Edited { path: path.to_string(), before: before.map(str::to_string), after: after.map(str::to_string) }
 }
 
-fn ground(had_tests: HadTests) -> BeforeChange {
+fn before_change(had_tests: HadTests) -> BeforeChange {
     BeforeChange { had_tests, failed: Vec::new(), folders: BTreeSet::from([String::new()]) }
 }
 
 fn judged(edited: &[Edited], announced: &Announced) -> (Vec<String>, Vec<String>) {
-    let found = integrity(edited, announced, &ground(HadTests::Yes));
+    let found = integrity(edited, announced, &before_change(HadTests::Yes));
     (found.findings.into_iter().map(|finding| finding.id).collect(), found.notes)
 }
 
 // CORE-21
 #[test]
-fn a_removed_test_is_a_critical_finding_with_its_place() {
+fn a_removed_test_is_a_critical_finding_with_its_location() {
     let change = [edited("tests/test_a.py", Some(TEST), None)];
-    let found = integrity(&change, &Announced::default(), &ground(HadTests::Yes));
+    let found = integrity(&change, &Announced::default(), &before_change(HadTests::Yes));
     let finding = &found.findings[0];
     assert_eq!(
         (finding.id.as_str(), finding.severity),
@@ -55,12 +55,12 @@ fn a_test_whose_removal_is_announced_is_a_note() {
 
 // CORE-21
 #[test]
-fn a_moved_or_renamed_test_is_a_note_and_known_as_renamed() {
+fn a_moved_or_renamed_test_is_a_note_and_listed_as_renamed() {
     let moved = [edited("tests/test_a.py", Some(TEST), None), edited("tests/test_b.py", None, Some(TEST))];
-    let found = integrity(&moved, &Announced::default(), &ground(HadTests::Yes));
+    let found = integrity(&moved, &Announced::default(), &before_change(HadTests::Yes));
     assert_eq!((found.findings.len(), found.notes.len()), (0, 1), "{found:?}");
     let renamed = [edited("tests/test_a.py", Some(TEST), Some(&TEST.replace("test_adds", "test_sums")))];
-    let found = integrity(&renamed, &Announced::default(), &ground(HadTests::Yes));
+    let found = integrity(&renamed, &Announced::default(), &before_change(HadTests::Yes));
     assert_eq!(found.renamed, [("test_adds".to_string(), "test_sums".to_string())]);
     assert_eq!(found.findings, []);
 }
@@ -74,25 +74,25 @@ fn settings_that_decide_what_runs_need_the_plan_to_name_the_file() {
     let (findings, notes) = judged(&change, &planned);
     assert_eq!((findings.len(), notes.len()), (0, 1));
     let added = [edited("jest.config.js", None, Some("module.exports = {}\n"))];
-    assert_eq!(integrity(&added, &Announced::default(), &ground(HadTests::No)).findings, []);
+    assert_eq!(integrity(&added, &Announced::default(), &before_change(HadTests::No)).findings, []);
     assert_eq!(judged(&added, &Announced::default()).0, ["settings:jest.config.js"]);
 }
 
 #[test]
-fn a_runners_name_ends_with_the_own_name_of_a_test() {
-    for (long, own) in [
+fn a_qualified_name_ends_with_the_name_of_its_test() {
+    for (qualified, name) in [
         ("demo src/lib.rs tests::adds", "adds"),
         ("tests/test_a.py::TestA::test_adds[1-2]", "test_adds"),
         ("tests.test_a.TestA.test_adds", "test_adds"),
         ("sums > adds two", "adds two"),
         ("demo/sums.TestAdd", "TestAdd"),
     ] {
-        assert!(ends_with_name(long, own), "{long}");
+        assert!(ends_with_name(qualified, name), "{qualified}");
     }
     assert!(!ends_with_name("tests::not_adds", "adds"));
-    let concerns = |path: &str| concerns(Path::new(path), &BTreeSet::new());
-    assert!(concerns(".cargo/config.toml") && concerns("a/package.json"));
-    assert!(!concerns("README.md") && !concerns("a.yaml"));
+    let may_concern = |path: &str| may_concern_tests(Path::new(path), &BTreeSet::new());
+    assert!(may_concern(".cargo/config.toml") && may_concern("a/package.json"));
+    assert!(!may_concern("README.md") && !may_concern("a.yaml"));
 }
 
 // CORE-21
@@ -100,12 +100,12 @@ fn a_runners_name_ends_with_the_own_name_of_a_test() {
 fn a_failing_test_that_is_rewritten_to_pass_is_a_finding() {
     let text =
         |expected: &str| format!("test('keeps it', () => {{\n  assert.equal(a(), {expected});\n}});\n");
-    let turned =
+    let rewritten =
         [Edited { path: "a.test.js".to_string(), before: Some(text("1")), after: Some(text("undefined")) }];
     let announced = Announced::default();
-    assert_eq!(integrity(&turned, &announced, &ground(HadTests::Yes)).findings, []);
-    let failing = BeforeChange { failed: vec!["keeps it".to_string()], ..ground(HadTests::Yes) };
-    let found = integrity(&turned, &announced, &failing).findings;
+    assert_eq!(integrity(&rewritten, &announced, &before_change(HadTests::Yes)).findings, []);
+    let failing = BeforeChange { failed: vec!["keeps it".to_string()], ..before_change(HadTests::Yes) };
+    let found = integrity(&rewritten, &announced, &failing).findings;
     assert_eq!(found.len(), 1, "{found:?}");
 }
 
@@ -114,9 +114,9 @@ fn a_failing_test_that_is_rewritten_to_pass_is_a_finding() {
 fn a_module_that_replaces_a_test_runner_is_a_finding() {
     for path in ["unittest/__main__.py", "pytest.py", "src/sitecustomize.py"] {
         let shadow = [Edited { path: path.to_string(), before: None, after: Some(String::new()) }];
-        let found = integrity(&shadow, &Announced::default(), &ground(HadTests::Yes)).findings;
+        let found = integrity(&shadow, &Announced::default(), &before_change(HadTests::Yes)).findings;
         assert_eq!(found.len(), 1, "{path}");
     }
     let other = [Edited { path: "app/unittest.py".to_string(), before: None, after: Some(String::new()) }];
-    assert_eq!(integrity(&other, &Announced::default(), &ground(HadTests::Yes)).findings, []);
+    assert_eq!(integrity(&other, &Announced::default(), &before_change(HadTests::Yes)).findings, []);
 }

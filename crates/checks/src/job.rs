@@ -1,6 +1,6 @@
-//! A check as a process: both streams joined, in the order in which they were written.
+//! A check as a process; both output streams are joined in the order in which they were written.
 
-use super::action::{CheckAction, program};
+use super::action::{CheckAction, first_program};
 use super::context::CheckContext;
 use super::spec::{CheckSpec, SCRATCH};
 use remand_process::confine::Policy;
@@ -10,17 +10,17 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// The middle of a longer output is cut.
-pub const OUTPUT: usize = 32 * 1024 * 1024;
+pub const MAX_OUTPUT: usize = 32 * 1024 * 1024;
 
 /// Exit code of a shell that cannot find a program.
 const NOT_FOUND: i32 = 127;
 
-/// Where the program of a check is missing.
+/// A program that is missing, with the message for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MissingProgram {
-    /// On the machine, which is not a defect of the work.
+    /// Missing on the machine, which is not a defect of the work.
     Machine(String),
-    /// In the work tree, where a change may have deleted it.
+    /// Missing in the work tree: a change may have deleted it.
     Tree(String),
 }
 
@@ -30,13 +30,13 @@ impl CheckContext<'_> {
         let argv: Vec<String> = match &spec.action {
             CheckAction::Argv(argv) => {
                 let joined = ["sh", "-c", r#"exec "$@" 2>&1"#, "sh"].map(str::to_string);
-                joined.into_iter().chain(argv.iter().map(|word| self.filled(word))).collect()
+                joined.into_iter().chain(argv.iter().map(|word| self.fill_in(word))).collect()
             }
             CheckAction::Shell(text) => {
                 vec![
                     "sh".to_string(),
                     "-c".to_string(),
-                    format!("exec 2>&1\n{}", self.filled(text)),
+                    format!("exec 2>&1\n{}", self.fill_in(text)),
                     "sh".to_string(),
                 ]
             }
@@ -47,11 +47,11 @@ impl CheckContext<'_> {
         let mut job = ProcessJob::apart(argv, self.tree.join(&spec.folder), "check");
         job.environment = self.environment.clone();
         for (name, value) in &spec.environment {
-            job.environment.insert(name.into(), self.filled(value).into());
+            job.environment.insert(name.into(), self.fill_in(value).into());
         }
         job.limits.time = spec.time;
         job.limits.memory = Some(spec.memory);
-        job.limits.output = OUTPUT;
+        job.limits.output = MAX_OUTPUT;
         if let Some(sandbox) = self.sandbox {
             let policy = Policy { network: spec.network, ..sandbox.policy.clone() };
             job.confine = Some(Confinement { exe: sandbox.program.clone(), policy });
@@ -62,37 +62,39 @@ impl CheckContext<'_> {
         Some(job)
     }
 
-    /// Puts the scratch folder into a string.
-    pub(super) fn filled(&self, text: &str) -> String {
+    /// Replaces the placeholder for the scratch folder.
+    pub(super) fn fill_in(&self, text: &str) -> String {
         text.replace(SCRATCH, &self.scratch.to_string_lossy())
     }
 
-    /// Looks for the program of a check before it runs; for a shell text only running it shows.
-    pub(super) fn missing(&self, spec: &CheckSpec) -> Option<MissingProgram> {
+    /// Looks for the program of a check before it runs. For a shell script, only running it shows what is missing.
+    pub(super) fn missing_before(&self, spec: &CheckSpec) -> Option<MissingProgram> {
         let CheckAction::Argv(argv) = &spec.action else {
             return None;
         };
-        self.lacks(spec, argv.first()?)
+        self.find_missing(spec, argv.first()?)
     }
 
-    /// Looks for the program after a shell reported that it found none.
+    /// Looks for the program of a shell script after the shell reported that a program is missing.
     pub(super) fn missing_after(&self, spec: &CheckSpec, code: Option<i32>) -> Option<MissingProgram> {
         match &spec.action {
-            CheckAction::Shell(text) if code == Some(NOT_FOUND) => self.lacks(spec, program(text)),
+            CheckAction::Shell(text) if code == Some(NOT_FOUND) => {
+                self.find_missing(spec, first_program(text))
+            }
             CheckAction::Shell(_) | CheckAction::Argv(_) | CheckAction::BuiltIn(_) => None,
         }
     }
 
-    fn lacks(&self, spec: &CheckSpec, program: &str) -> Option<MissingProgram> {
+    fn find_missing(&self, spec: &CheckSpec, program: &str) -> Option<MissingProgram> {
         let is_plain =
             !program.is_empty() && !program.contains(['$', '`', '"', '\'', '(', ';', '|', '&', '{']);
         if !is_plain {
             return None;
         }
         if !program.contains('/') {
-            let remedy =
+            let reason =
                 format!("`{program}` is not on the PATH of the checks; install it, or correct the command");
-            return (!finds(self.environment, program)).then_some(MissingProgram::Machine(remedy));
+            return (!is_on_path(self.environment, program)).then_some(MissingProgram::Machine(reason));
         }
         if self.tree.join(&spec.folder).join(program).is_file() {
             return None;
@@ -106,12 +108,12 @@ impl CheckContext<'_> {
 }
 
 /// Whether a program is on the PATH of an environment.
-pub fn finds(environment: &BTreeMap<OsString, OsString>, program: &str) -> bool {
-    finds_at(environment, program).is_some()
+pub fn is_on_path(environment: &BTreeMap<OsString, OsString>, program: &str) -> bool {
+    find_program(environment, program).is_some()
 }
 
 /// The file of a program on the PATH of an environment.
-pub fn finds_at(environment: &BTreeMap<OsString, OsString>, program: &str) -> Option<PathBuf> {
+pub fn find_program(environment: &BTreeMap<OsString, OsString>, program: &str) -> Option<PathBuf> {
     let path = environment.get(OsStr::new("PATH"))?;
     std::env::split_paths(path).map(|folder| folder.join(program)).find(|path| is_executable(path))
 }

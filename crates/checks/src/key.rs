@@ -1,11 +1,11 @@
-//! The key of a result: one hash over everything that the result of a check depends on.
+//! The cache key of a result: one hash over everything that the result of a check depends on.
 //!
 //! Software outside the work tree and the environment, such as packages that a system installs with a tool, enters the
 //! key only through the tool's version.
 
 use super::action::CheckAction;
 use super::context::FileScope;
-use super::installed::{FOLDER, environments, packages, program_of};
+use super::installed::{NODE_MODULES, environments, packages, program_path};
 use super::result::{CheckEnd, CheckResult};
 use super::spec::CheckSpec;
 use super::stored::{ReadBack, read_back};
@@ -17,10 +17,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Changes with the form of keys or of results, so that older stored results are not found.
-const FORM: u32 = 1;
+/// The version of the format of keys and results. A new version makes older stored results unreachable.
+const FORMAT: u32 = 1;
 
-/// What all checks of one occasion have in common.
+/// The conditions that all checks of one occasion share.
 #[derive(Clone, Copy)]
 pub struct Conditions<'s> {
     /// The exact content of the work tree.
@@ -28,7 +28,7 @@ pub struct Conditions<'s> {
     /// The exact content that changed files are compared with.
     pub base: &'s str,
     pub files: FileScope<'s>,
-    /// Without values that differ every time, such as the scratch folder.
+    /// Excludes values that differ every time, such as the scratch folder.
     pub environment: &'s BTreeMap<OsString, OsString>,
     pub tools: &'s ToolVersions,
     /// Fingerprint of the packages in the checkout that the tree links to.
@@ -60,8 +60,8 @@ pub fn installed(checkout: &Path, specs: &[CheckSpec]) -> String {
     let folders: BTreeSet<&Path> =
         specs.iter().flat_map(|spec| Path::new(&spec.folder).ancestors()).collect();
     let mut fingerprint = String::new();
-    // What cannot be read cannot be loaded by a check either, so it is not part of the fingerprint.
-    for folder in folders.into_iter().map(|folder| checkout.join(folder).join(FOLDER)) {
+    // A check cannot load a folder that cannot be read, so the fingerprint leaves it out.
+    for folder in folders.into_iter().map(|folder| checkout.join(folder).join(NODE_MODULES)) {
         let Ok(data) = folder.metadata() else { continue };
         fingerprint.push_str(&format!("{} {:?}\n", folder.display(), data.modified().ok()));
         for list in [".package-lock.json", ".modules.yaml", ".yarn-state.yml"] {
@@ -72,7 +72,7 @@ pub fn installed(checkout: &Path, specs: &[CheckSpec]) -> String {
     }
     for environment in environments(specs).into_iter().map(|folder| checkout.join(folder)) {
         let settings = std::fs::read(environment.join("pyvenv.cfg")).unwrap_or_default();
-        let interpreter = environment.join(program_of(".", "python"));
+        let interpreter = environment.join(program_path(".", "python"));
         fingerprint.push_str(&format!("{} {}\n", stamp(&interpreter), BlobId::of(&settings)));
         for folder in packages(&environment).into_iter().map(|folder| environment.join(folder)) {
             let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
@@ -92,10 +92,10 @@ fn stamp(path: &Path) -> String {
 impl Conditions<'_> {
     /// The key of a check under these conditions.
     pub fn key(&self, spec: &CheckSpec) -> BlobId {
-        // A check of single files depends on which files changed, and on what they were.
-        let by_file = matches!(spec.action, CheckAction::BuiltIn(_)) || !spec.each.is_empty();
+        // A check of individual files depends on which files changed, and on their earlier content.
+        let is_by_file = matches!(spec.action, CheckAction::BuiltIn(_)) || !spec.each.is_empty();
         let files = match self.files {
-            FileScope::Changed(files) if by_file => json!({ "base": self.base, "files": files }),
+            FileScope::Changed(files) if is_by_file => json!({ "base": self.base, "files": files }),
             FileScope::Changed(_) | FileScope::Whole => json!(null),
         };
         let environment: Vec<(String, String)> = self
@@ -104,7 +104,7 @@ impl Conditions<'_> {
             .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
             .collect();
         let all = json!({
-            "form": FORM,
+            "form": FORMAT,
             "engine": env!("CARGO_PKG_VERSION"),
             "platform": [std::env::consts::OS, std::env::consts::ARCH],
             "tree": self.tree,
@@ -118,7 +118,7 @@ impl Conditions<'_> {
     }
 }
 
-/// Whether a result depends on the tree alone, so that another run would end the same way.
+/// Whether a result depends on the tree alone: another run would end the same way.
 pub fn is_reusable(spec: &CheckSpec, result: &CheckResult) -> bool {
     let ran = result.exit_code.is_some() || matches!(spec.action, CheckAction::BuiltIn(_));
     match result.end {

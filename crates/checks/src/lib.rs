@@ -1,8 +1,8 @@
-//! Checks: what the engine runs itself to learn whether work holds.
+//! Checks: commands and analyses that the engine runs itself to see whether work holds.
 //!
-//! `detect` and `specs` fix which checks there are before a run. A `CheckPlan` decides what must run and what is known,
-//! a `Workbench` runs it, `compare` turns results into findings, and an `Occasion` turns them into facts and rows.
-//! A tree, specs and a store of known results are enough: nothing here knows workflows, and agents have no say.
+//! `detect` and `specs` determine the checks before a run. A `CheckPlan` decides what must run and what is known, a
+//! `Workbench` runs it, `compare` turns results into findings, and an `Occasion` turns them into facts and rows. The
+//! crate knows nothing about workflows, and agents cannot influence it.
 
 mod action;
 mod spec;
@@ -66,20 +66,21 @@ pub use context::{BaseFiles, CheckContext, CheckSandbox, FileScope};
 pub use detect::detect;
 pub use doubt::{EarlierPass, doubt};
 pub use failure::{FailureKind, failures, kind_of, may_be_silent};
-pub use installed::{lend, link, link_for_hooks};
+pub use installed::{link, link_for_detection, link_for_hooks};
 pub use integrity::{
-    Announced, BeforeChange, Edited, HadTests, Integrity, concerns, ends_with_name, integrity, is_about_tests,
+    Announced, BeforeChange, Edited, HadTests, Integrity, ends_with_name, integrity, is_about_tests,
+    may_concern_tests,
 };
 pub use key::{Conditions, KnownResults, installed};
 pub use members::{Member, Members, Naming};
 pub use order::{Detected, SpecError, specs};
 pub use plan::{CheckPlan, CheckRequest, CheckRun, Selection};
-pub use plant::{Plant, PlantedFailure, goes_by_file, plant};
+pub use plant::{Plant, PlantedFailure, checks_individual_files, plant};
 pub use probe::ToolProbe;
 pub use readiness::{Leak, readiness};
 pub use result::{CheckEnd, CheckResult, Steadiness, StoredBlobs, TestListing};
 pub use run::{run_check, run_plan};
-pub use smoke::{hangs, has_runtime_signal, kept, loading, serving, smoke};
+pub use smoke::{hangs, has_runtime_signal, loading, skipped_as_server, smoke, tier_3_results};
 pub use snippet::most_informative_line;
 pub use spec::{CheckScope, CheckSpec, Parser};
 pub use stored::{CheckFacts, Occasion, ReadBack, StoredError, read_back};

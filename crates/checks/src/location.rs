@@ -1,4 +1,4 @@
-//! The file and line of a failure, read from an output.
+//! Reads the file and line of a failure from an output.
 
 use regex::Regex;
 use remand_kernel::finding::Location;
@@ -11,23 +11,23 @@ static LOCATIONS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         .ok()
 });
 
-/// How many bytes after the name of a test its location is searched, and for how many occurrences of the name.
-const REACH: usize = 2000;
-const MOST: usize = 100;
+/// The location of a test is searched in this many bytes after its name, for this many occurrences of the name.
+const MAX_DISTANCE: usize = 2000;
+const MAX_OCCURRENCES: usize = 100;
 
-/// The first location in a string whose file is in the work tree; empty where there is none.
+/// The first location in a text whose file is in the work tree; empty if there is none.
 pub fn location(text: &str, tree: &Path) -> Location {
     first(text, tree).map_or_else(Location::default, |(_, location)| location)
 }
 
-/// The location closest after a name; runners list names before they report where each test failed.
+/// The location that follows most closely after a name. Runners also list names without locations.
 pub fn location_of(name: &str, text: &str, tree: &Path) -> Location {
-    let near = text.match_indices(name).take(MOST).filter_map(|(at, _)| {
-        let end = text.len().min(at + name.len() + REACH);
+    let following = text.match_indices(name).take(MAX_OCCURRENCES).filter_map(|(at, _)| {
+        let end = text.len().min(at + name.len() + MAX_DISTANCE);
         let end = (at + name.len()..=end).rev().find(|end| text.is_char_boundary(*end))?;
         first(&text[at + name.len()..end], tree)
     });
-    near.min_by_key(|(distance, _)| *distance).map_or_else(Location::default, |(_, location)| location)
+    following.min_by_key(|(distance, _)| *distance).map_or_else(Location::default, |(_, location)| location)
 }
 
 fn first(text: &str, tree: &Path) -> Option<(usize, Location)> {
@@ -36,12 +36,12 @@ fn first(text: &str, tree: &Path) -> Option<(usize, Location)> {
         let line = found.get(2).or_else(|| found.get(4)).or_else(|| found.get(5))?.as_str();
         let path = Path::new(file.as_str());
         let inside = path.strip_prefix(tree).unwrap_or(path);
-        let is_there = !inside.is_absolute() && tree.join(inside).is_file();
+        let exists = !inside.is_absolute() && tree.join(inside).is_file();
         let location = || Location {
             file: inside.to_string_lossy().trim_start_matches("./").to_string(),
             symbol: String::new(),
             line: line.parse().unwrap_or(0),
         };
-        is_there.then(|| (file.start(), location()))
+        exists.then(|| (file.start(), location()))
     })
 }

@@ -1,11 +1,11 @@
-//! The members of a workspace: a check that covers all of them can run for some.
+//! The members of a workspace: a check that covers all of them can run for some of them.
 
 use super::action::CheckAction;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The word of a command that stands for its members.
+/// The word of a command that is replaced by the members.
 pub const MEMBERS: &str = "{members}";
 
 /// How a check runs for some members of a workspace.
@@ -24,9 +24,9 @@ pub struct Members {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Naming {
-    /// Each after this word.
+    /// Each member follows this option.
     Flag(String),
-    /// All in one word, separated by commas.
+    /// All members are in one word, separated by commas.
     List,
 }
 
@@ -34,14 +34,16 @@ pub enum Naming {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Member {
-    /// As the command names it.
+    /// The name in commands.
     pub name: String,
-    /// Its folders. A folder of another member inside them belongs to that one.
-    pub own: Vec<String>,
-    /// Paths outside its folder that its files name.
+    /// A folder of another member inside one of these belongs to that other member.
+    #[serde(rename = "own")]
+    pub folders: Vec<String>,
+    /// Paths outside its folders that its files name.
     pub reads: Vec<String>,
-    /// The members that it depends on, by name.
-    pub leans: Vec<String>,
+    /// The names of the members that it depends on.
+    #[serde(rename = "leans")]
+    pub dependencies: Vec<String>,
 }
 
 impl Members {
@@ -57,13 +59,13 @@ impl Members {
         self.manifests.iter().any(|manifest| name.is_some_and(|name| name == manifest.as_str()))
     }
 
-    /// The command for the members that a change of these files can affect: members that own or read them, and all that
-    /// depend on such a member. None where that is every member, or unknown. A file of no member counts only where
-    /// `matters` says so.
+    /// The command for the members that a change of these files can affect: members that own or read a file, and all that
+    /// depend on them. `None` if the change affects all members, or if the affected members are unknown. `matters` says
+    /// whether a file outside all members can affect them.
     pub(super) fn narrowed(&self, changed: &[String], matters: impl Fn(&str) -> bool) -> Option<CheckAction> {
         let mut affected: BTreeSet<&str> = BTreeSet::new();
         for file in changed {
-            let readers = self.all.iter().filter(|member| holds(&member.reads, file));
+            let readers = self.all.iter().filter(|member| is_in_any(&member.reads, file));
             let readers: Vec<&str> = readers.map(|member| member.name.as_str()).collect();
             match self.owner(file) {
                 Some(member) => affected.extend([member.name.as_str()].into_iter().chain(readers)),
@@ -74,38 +76,38 @@ impl Members {
         let mut known = 0;
         while known < affected.len() {
             known = affected.len();
-            let leaning = self
+            let dependents = self
                 .all
                 .iter()
-                .filter(|member| member.leans.iter().any(|name| affected.contains(name.as_str())));
-            let leaning: Vec<&str> = leaning.map(|member| member.name.as_str()).collect();
-            affected.extend(leaning);
+                .filter(|member| member.dependencies.iter().any(|name| affected.contains(name.as_str())));
+            let dependents: Vec<&str> = dependents.map(|member| member.name.as_str()).collect();
+            affected.extend(dependents);
         }
         let is_part = !affected.is_empty() && affected.len() < self.all.len();
-        is_part.then(|| self.naming(&affected))
+        is_part.then(|| self.command_for(&affected))
     }
 
     fn owner(&self, file: &str) -> Option<&Member> {
         let depth = |member: &Member| {
-            let own = member.own.iter().filter(|folder| Path::new(file).starts_with(folder));
-            own.map(|folder| folder.len()).max()
+            let around = member.folders.iter().filter(|folder| Path::new(file).starts_with(folder));
+            around.map(|folder| folder.len()).max()
         };
         self.all.iter().filter(|member| depth(member).is_some()).max_by_key(|member| depth(member))
     }
 
-    fn naming(&self, names: &BTreeSet<&str>) -> CheckAction {
-        let named: Vec<String> = match &self.naming {
+    fn command_for(&self, names: &BTreeSet<&str>) -> CheckAction {
+        let arguments: Vec<String> = match &self.naming {
             Naming::Flag(flag) => names.iter().flat_map(|name| [flag.clone(), name.to_string()]).collect(),
             Naming::List => vec![names.iter().copied().collect::<Vec<_>>().join(",")],
         };
         let words = self
             .command
             .iter()
-            .flat_map(|word| if word == MEMBERS { named.clone() } else { vec![word.clone()] });
+            .flat_map(|word| if word == MEMBERS { arguments.clone() } else { vec![word.clone()] });
         CheckAction::Argv(words.collect())
     }
 }
 
-fn holds(paths: &[String], file: &str) -> bool {
+fn is_in_any(paths: &[String], file: &str) -> bool {
     paths.iter().any(|path| Path::new(file).starts_with(path))
 }

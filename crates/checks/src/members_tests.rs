@@ -1,4 +1,4 @@
-//! Workspaces: what a change can affect is run, and nothing is taken for gone that was not run.
+//! Tests of workspaces: only members that a change can affect run, and a test that did not run does not look removed.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 use super::run_tests::{Project, after_rows, baseline_rows};
@@ -7,15 +7,15 @@ use remand_kernel::change::TestEnd;
 use remand_kernel::evidence::{EvidenceRow, GateResult, TaskSize, rule};
 use std::collections::{BTreeMap, BTreeSet};
 
-fn left(specs: &[CheckSpec], files: &[&str]) -> LeftOut {
+fn left_out_for(specs: &[CheckSpec], files: &[&str]) -> LeftOut {
     let files: Vec<String> = files.iter().map(|file| file.to_string()).collect();
-    left_out(specs, TaskChange { own: &files, all: &files })
+    left_out(specs, TaskChange { by_task: &files, since_detection: &files })
 }
 
-/// The command of a check for a change; `None` if it is run as a whole.
+/// The narrowed command of a check for a change; `None` if the check runs for the whole workspace.
 fn command(specs: &[CheckSpec], check: &str, files: &[&str]) -> Option<String> {
     let spec = specs.iter().find(|spec| spec.name == check).expect("a check");
-    left(specs, files).narrowed(spec).and_then(|spec| spec.action.typed())
+    left_out_for(specs, files).narrowed(spec).and_then(|spec| spec.action.typed())
 }
 
 fn package(name: &str, more: &str) -> String {
@@ -82,21 +82,22 @@ fn cargo_runs_for_the_changed_members_and_all_that_depend_on_them() {
         assert_eq!(test(&[whole]), None, "{whole}");
     }
     assert_eq!(test(&["crates/leaf/src/lib.rs", "Cargo.lock"]), None);
-    // A manifest that was changed by what the task builds on.
-    let (own, all) = (["crates/leaf/src/lib.rs".to_string()], ["crates/mid/Cargo.toml".to_string()]);
-    let change = TaskChange { own: &own, all: &all };
+    // A manifest that differs in the tree on which the task builds.
+    let (by_task, since_detection) =
+        (["crates/leaf/src/lib.rs".to_string()], ["crates/mid/Cargo.toml".to_string()]);
+    let change = TaskChange { by_task: &by_task, since_detection: &since_detection };
     assert!(specs.iter().all(|spec| left_out(&specs, change).narrowed(spec).is_none()));
     let apart = specs.iter().find(|spec| spec.name == "cargo-test:crates/apart").expect("a check");
     assert_eq!(apart.members, None);
-    let is_narrowed = |more: &[(&str, &str)]| {
-        for (file, text) in more {
+    let is_narrowed_with = |files: &[(&str, &str)]| {
+        for (file, text) in files {
             project.write(file, text);
         }
         command(&project.detect(), "cargo-test", &["crates/leaf/src/lib.rs"]).is_some()
     };
     // A fixture is not a member; a member in an ignored folder may depend on anything.
-    assert!(is_narrowed(&[("crates/leaf/fixtures/x/Cargo.toml", "[package]\nname = \"x\"\n")]));
-    assert!(!is_narrowed(&[("crates/build/Cargo.toml", "[package]\nname = \"build\"\n")]));
+    assert!(is_narrowed_with(&[("crates/leaf/fixtures/x/Cargo.toml", "[package]\nname = \"x\"\n")]));
+    assert!(!is_narrowed_with(&[("crates/build/Cargo.toml", "[package]\nname = \"build\"\n")]));
 }
 
 // EP-15
@@ -122,11 +123,11 @@ fn maven_and_node_run_for_the_members_that_a_change_can_affect() {
         ("js/packages/b/inner.js", ""),
         ("js/packages/c/x.test.js", "import '../b/inner.js';\n"),
         (
-            "own/package.json",
+            "hooked/package.json",
             "{\"workspaces\": [\"packages/*\"], \"scripts\": {\"test\": \"npm test -ws\", \"pretest\": \"x\"}}",
         ),
-        ("own/packages/a/package.json", "{}"),
-        ("own/packages/b/package.json", "{}"),
+        ("hooked/packages/a/package.json", "{}"),
+        ("hooked/packages/b/package.json", "{}"),
         ("one/package.json", "{\"workspaces\": [\"packages/*\"], \"scripts\": {\"test\": \"jest\"}}"),
         ("one/packages/a/package.json", "{}"),
         ("one/packages/b/package.json", "{}"),
@@ -142,14 +143,15 @@ fn maven_and_node_run_for_the_members_that_a_change_can_affect() {
     assert_eq!(node("js/packages/b/README.md"), of("-w ./packages/b"));
     assert_eq!(node("js/packages/b/inner.js"), of("-w ./packages/b -w ./packages/c"));
     assert_eq!((node("js/package-lock.json"), node("js/packages/b/package.json")), (None, None));
-    for (check, file) in [("npm-test:own", "own/packages/a/x.js"), ("jest:one", "one/packages/a/x.js")] {
+    for (check, file) in [("npm-test:hooked", "hooked/packages/a/x.js"), ("jest:one", "one/packages/a/x.js")]
+    {
         assert_eq!(command(&specs, check, &[file]), None, "{check}");
     }
 }
 
 const CRATES: usize = 20;
 
-/// Twenty crates; the second and the third lean on the first.
+/// Twenty crates; the second and the third depend on the first.
 fn workspace() -> Project {
     let project =
         Project::new(&[("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]\nresolver = \"3\"\n")]);
@@ -168,8 +170,8 @@ fn code(number: &str) -> String {
     )
 }
 
-/// What the checks give for a change, as a task is checked.
-fn checked(
+/// The results of the checks for a change of a task.
+fn check_change(
     project: &Project,
     specs: &[CheckSpec],
     files: &[&str],
@@ -179,7 +181,7 @@ fn checked(
     let (environment, tools) = (&environment, &tools);
     let conditions =
         Conditions { tree: "t", base: "b", files: FileScope::Whole, environment, tools, installed: "" };
-    let (left_out, suspects) = (&left(specs, files), &BTreeSet::new());
+    let (left_out, suspects) = (&left_out_for(specs, files), &BTreeSet::new());
     let request = CheckRequest { specs, selection: Selection::All, left_out, before, suspects };
     let plan = CheckPlan::new(request, &conditions, &BTreeMap::new());
     project.run_planned(&plan, FileScope::Whole)
@@ -196,7 +198,7 @@ fn a_change_in_a_workspace_of_twenty_crates_runs_what_it_can_affect_and_no_other
         let result = results.iter().find(|result| result.name == "cargo-test").expect("tests").clone();
         (result.command.clone().expect("a command"), result.collected, result)
     };
-    let worse = |results: &[CheckResult]| {
+    let claims = |results: &[CheckResult]| {
         let findings = compare(&before, results, &project.tree());
         findings.into_iter().map(|finding| finding.claim).collect::<Vec<_>>()
     };
@@ -208,7 +210,7 @@ fn a_change_in_a_workspace_of_twenty_crates_runs_what_it_can_affect_and_no_other
     assert_eq!(tests(&baseline).1, Some(20), "{baseline:#?}");
 
     project.write("crates/c20/src/lib.rs", &code("3 - 2"));
-    let leaf = checked(&project, &specs, &["crates/c20/src/lib.rs"], &before);
+    let leaf = check_change(&project, &specs, &["crates/c20/src/lib.rs"], &before);
     let (command, collected, result) = tests(&leaf);
     assert_eq!((command.as_str(), collected), ("cargo test -p c20 --no-fail-fast", Some(1)), "{leaf:#?}");
     assert!(!String::from_utf8_lossy(&result.output).contains("c19"));
@@ -216,36 +218,36 @@ fn a_change_in_a_workspace_of_twenty_crates_runs_what_it_can_affect_and_no_other
         result.tests.iter().map(|test| test.name.as_str()).collect::<Vec<_>>(),
         ["c20 src/lib.rs is_one"]
     );
-    assert_eq!((worse(&leaf), gate(&leaf)), (Vec::new(), GateResult::Passed));
+    assert_eq!((claims(&leaf), gate(&leaf)), (Vec::new(), GateResult::Passed));
 
     project.write("crates/c01/src/lib.rs", &code("2 - 1"));
-    let shared = checked(&project, &specs, &["crates/c01/src/lib.rs"], &before);
+    let shared = check_change(&project, &specs, &["crates/c01/src/lib.rs"], &before);
     let (command, collected, _) = tests(&shared);
     assert_eq!((command.as_str(), collected), ("cargo test -p c01 -p c02 -p c03 --no-fail-fast", Some(3)));
-    assert_eq!((worse(&shared), gate(&shared)), (Vec::new(), GateResult::Passed));
+    assert_eq!((claims(&shared), gate(&shared)), (Vec::new(), GateResult::Passed));
 
     project.write("crates/c20/src/lib.rs", &code("2"));
-    let failing = checked(&project, &specs, &["crates/c20/src/lib.rs"], &before);
+    let failing = check_change(&project, &specs, &["crates/c20/src/lib.rs"], &before);
     let (command, _, result) = tests(&failing);
     assert_eq!((command.as_str(), result.end), ("cargo test -p c20 --no-fail-fast", CheckEnd::Failed));
     assert!(result.tests.iter().any(|test| test.end == TestEnd::Failed));
     assert_eq!(
-        worse(&failing),
+        claims(&failing),
         ["the test `c20 src/lib.rs is_one` of `cargo-test` passed before and now fails"]
     );
 
-    // If no member has a test left, the whole workspace shows what is missing.
+    // The affected member has no test left, so the whole workspace runs and shows the lost test.
     project.write("crates/c20/src/lib.rs", "pub fn number() -> u32 {\n    1\n}\n");
-    let cut = checked(&project, &specs, &["crates/c20/src/lib.rs"], &before);
-    let (command, collected, _) = tests(&cut);
+    let emptied = check_change(&project, &specs, &["crates/c20/src/lib.rs"], &before);
+    let (command, collected, _) = tests(&emptied);
     assert_eq!((command.as_str(), collected), ("cargo test --workspace --no-fail-fast", Some(19)));
     assert_eq!(
-        worse(&cut),
+        claims(&emptied),
         ["the test `c20 src/lib.rs is_one` of `cargo-test` passed before and no longer runs"]
     );
 
     project.write("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]\nresolver = \"2\"\n");
     project.write("crates/c20/src/lib.rs", &code("1"));
-    let (command, collected, _) = tests(&checked(&project, &specs, &["Cargo.toml"], &before));
+    let (command, collected, _) = tests(&check_change(&project, &specs, &["Cargo.toml"], &before));
     assert_eq!((command.as_str(), collected), ("cargo test --workspace --no-fail-fast", Some(20)));
 }

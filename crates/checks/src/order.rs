@@ -1,4 +1,4 @@
-//! Merges detected and configured checks, and sorts each after what it needs.
+//! Merges detected and configured checks, and sorts each after the checks that it needs.
 
 use super::action::CheckAction;
 use super::choice::{CheckChoice, CommandLine};
@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     #[error(
-        "`checks.{check}` has no command, and no check of that name was detected; add `command`, or use one of: {known}"
+        "`checks.{check}` has no command, and no check with that name was detected; add `command`, or use one of: {known}"
     )]
     NoCommand { check: String, known: String },
     #[error("`checks.{check}.needs` names `{needed}`, which is not a check; use one of: {known}")]
     UnknownNeed { check: String, needed: String, known: String },
-    #[error("the checks {checks} need each other in a circle; take one `needs` out")]
+    #[error("the checks {checks} need each other in a circle; remove one `needs`")]
     Circle { checks: String },
-    #[error("`checks.syntax` is what Remand does itself and takes no `{key}`; choose another name")]
+    #[error("`checks.syntax` is built into Remand and has no `{key}`; choose another name")]
     BuiltIn { key: &'static str },
 }
 
@@ -29,22 +29,22 @@ pub enum Detected {
 }
 
 /// Merges the configured checks into the detected ones by name and sorts them: earlier tiers first, and each check
-/// after those that it needs. Built-in checks stay even where detected ones are ignored.
+/// after those that it needs. Built-in checks stay even if detected ones are ignored.
 pub fn specs(
     found: Vec<CheckSpec>,
     detected: Detected,
     choices: &BTreeMap<String, CheckChoice>,
 ) -> Result<Vec<CheckSpec>, SpecError> {
-    let kept =
+    let is_kept =
         |spec: &CheckSpec| detected == Detected::Used || matches!(spec.action, CheckAction::BuiltIn(_));
-    let mut specs: Vec<CheckSpec> = found.into_iter().filter(kept).collect();
+    let mut specs: Vec<CheckSpec> = found.into_iter().filter(is_kept).collect();
     for (name, choice) in choices {
         let at = specs.iter().position(|spec| spec.name == *name);
         match (at, &choice.command) {
-            (Some(at), _) => specs[at] = changed(specs[at].clone(), choice)?,
+            (Some(at), _) => specs[at] = apply(choice, specs[at].clone())?,
             (None, Some(command)) => {
                 let spec = CheckSpec::new(name, choice.tier.unwrap_or(Tier::Two), action(command));
-                specs.push(changed(spec, choice)?);
+                specs.push(apply(choice, spec)?);
             }
             (None, None) if choice.off => {}
             (None, None) => {
@@ -58,12 +58,12 @@ pub fn specs(
     for spec in &mut specs {
         spec.needs.retain(|needed| !off.contains(needed.as_str()));
     }
-    sorted(specs)
+    sort_by_needs(specs)
 }
 
-fn changed(mut spec: CheckSpec, choice: &CheckChoice) -> Result<CheckSpec, SpecError> {
+fn apply(choice: &CheckChoice, mut spec: CheckSpec) -> Result<CheckSpec, SpecError> {
     if matches!(spec.action, CheckAction::BuiltIn(_)) {
-        let said = [
+        let settings = [
             ("command", choice.command.is_some()),
             ("tier", choice.tier.is_some()),
             ("parser", choice.parser.is_some()),
@@ -71,7 +71,7 @@ fn changed(mut spec: CheckSpec, choice: &CheckChoice) -> Result<CheckSpec, SpecE
             ("network", choice.network.is_some()),
             ("memory", choice.memory.is_some()),
         ];
-        if let Some((key, _)) = said.into_iter().find(|(_, is_said)| *is_said) {
+        if let Some((key, _)) = settings.into_iter().find(|(_, is_set)| *is_set) {
             return Err(SpecError::BuiltIn { key });
         }
     }
@@ -82,7 +82,7 @@ fn changed(mut spec: CheckSpec, choice: &CheckChoice) -> Result<CheckSpec, SpecE
     if let Some(command) = &choice.command
         && spec.action != action(command)
     {
-        // The detected settings fit the detected command only.
+        // The detected settings apply only to the detected command.
         let fresh = CheckSpec::new(&spec.name, spec.tier, action(command));
         spec = CheckSpec { needs: spec.needs, quick: spec.quick, ..fresh };
     }
@@ -107,25 +107,26 @@ fn action(command: &CommandLine) -> CheckAction {
     }
 }
 
-fn sorted(mut left: Vec<CheckSpec>) -> Result<Vec<CheckSpec>, SpecError> {
-    for spec in &left {
-        if let Some(needed) = spec.needs.iter().find(|needed| !left.iter().any(|spec| spec.name == **needed))
+fn sort_by_needs(mut remaining: Vec<CheckSpec>) -> Result<Vec<CheckSpec>, SpecError> {
+    for spec in &remaining {
+        if let Some(needed) =
+            spec.needs.iter().find(|needed| !remaining.iter().any(|spec| spec.name == **needed))
         {
             let (check, needed) = (spec.name.clone(), needed.clone());
-            return Err(SpecError::UnknownNeed { check, needed, known: names(&left) });
+            return Err(SpecError::UnknownNeed { check, needed, known: names(&remaining) });
         }
     }
-    left.sort_by_key(|spec| spec.tier);
-    let mut done: Vec<CheckSpec> = Vec::new();
-    while !left.is_empty() {
+    remaining.sort_by_key(|spec| spec.tier);
+    let mut sorted: Vec<CheckSpec> = Vec::new();
+    while !remaining.is_empty() {
         let is_ready =
-            |spec: &CheckSpec| spec.needs.iter().all(|need| done.iter().any(|spec| spec.name == *need));
-        let Some(at) = left.iter().position(is_ready) else {
-            return Err(SpecError::Circle { checks: names(&left) });
+            |spec: &CheckSpec| spec.needs.iter().all(|need| sorted.iter().any(|spec| spec.name == *need));
+        let Some(at) = remaining.iter().position(is_ready) else {
+            return Err(SpecError::Circle { checks: names(&remaining) });
         };
-        done.push(left.remove(at));
+        sorted.push(remaining.remove(at));
     }
-    Ok(done)
+    Ok(sorted)
 }
 
 fn names(specs: &[CheckSpec]) -> String {

@@ -1,6 +1,7 @@
-//! What must run and what is known: a plan computed before anything runs, and its execution step by step.
+//! A plan of the checks that must run and the results that are known, and its execution step by step.
 //!
-//! Nothing here starts a process. Whoever holds a `CheckRun` runs what `next_check` names and gives the result to `record`.
+//! Nothing here starts a process. The owner of a `CheckRun` runs the check that `next_check` returns, and passes the
+//! result to `record`.
 
 use super::affected::LeftOut;
 use super::key::{Conditions, KnownResults, is_reusable};
@@ -12,26 +13,26 @@ use remand_ledger::fact::Reuse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Separates the outputs of several runs.
-const AGAIN: &[u8] = b"\n--- run again on the same tree ---\n";
+const RERUN_SEPARATOR: &[u8] = b"\n--- run again on the same tree ---\n";
 
-/// Which checks are asked for.
+/// Which checks are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selection {
     Quick,
     All,
 }
 
-/// What is asked for.
+/// The checks to plan, with the results of earlier trees.
 #[derive(Clone, Copy)]
 pub struct CheckRequest<'r> {
     /// In the order of their needs.
     pub specs: &'r [CheckSpec],
     pub selection: Selection,
     pub left_out: &'r LeftOut,
-    /// Results on earlier trees, which tell new failures from old ones.
+    /// Results on earlier trees, to distinguish new failures from old ones.
     pub before: &'r [CheckResult],
-    /// Checks that failed in their last run. If one passes now, the build output of the failure may be why, so everything
-    /// runs again from nothing.
+    /// Checks that failed in their last run. If one passes now, the build output of the failure may be the reason, so
+    /// everything runs again without build output.
     pub suspects: &'r BTreeSet<String>,
 }
 
@@ -50,11 +51,11 @@ struct Step {
     action: StepAction,
     /// Results of this check on earlier trees.
     before: Vec<CheckResult>,
-    /// How often a new failure runs again.
+    /// How often the check runs again after a new failure.
     reruns: u32,
 }
 
-/// A check, and the key of its result; `None` if nothing is kept.
+/// A check and the cache key of its result; without a key, the result is not kept.
 #[derive(Clone, Debug)]
 struct Keyed {
     spec: CheckSpec,
@@ -64,13 +65,13 @@ struct Keyed {
 #[derive(Clone, Debug)]
 enum StepAction {
     Run,
-    /// The change cannot affect it.
+    /// The change cannot affect the check.
     LeaveOut(CheckResult),
     Reuse(CheckResult),
 }
 
 impl CheckPlan {
-    /// Plans with results of earlier occasions.
+    /// Plans the requested checks, and reuses results of earlier occasions.
     pub fn new(
         request: CheckRequest<'_>,
         conditions: &Conditions<'_>,
@@ -79,7 +80,7 @@ impl CheckPlan {
         let keyed = |spec: CheckSpec| Keyed { key: Some(conditions.key(&spec)), spec };
         let step = |spec: &CheckSpec| {
             let before: Vec<CheckResult> = earlier(request.before, &spec.name).cloned().collect();
-            // What becomes the baseline of others must not have failed by chance, so a first failure is repeated once.
+            // Later results are compared with the first one. It must not fail by chance, so a first failure is repeated once.
             let reruns = if before.is_empty() { spec.reruns.min(1) } else { spec.reruns };
             if let Some(reason) = request.left_out.get(&spec.name) {
                 let result = CheckResult::not_run(spec, CheckEnd::Skipped, reason.clone());
@@ -97,7 +98,7 @@ impl CheckPlan {
         let is_selected = |spec: &&CheckSpec| request.selection == Selection::All || spec.quick;
         let steps = request.specs.iter().filter(is_selected).map(step).collect();
         let mut plan = CheckPlan { steps, suspects: request.suspects.clone() };
-        // A check that runs may build on what the checks that it needs leave behind, so these run too.
+        // A check that runs may use output of the checks that it needs, so these run too.
         for at in (0..plan.steps.len()).rev() {
             if matches!(plan.steps[at].action, StepAction::Run) {
                 plan.run_needed_by(at);
@@ -106,7 +107,7 @@ impl CheckPlan {
         plan
     }
 
-    /// Runs each check once; nothing is reused or repeated.
+    /// Plans to run each check once; nothing is reused or repeated.
     pub fn once(specs: &[CheckSpec], selection: Selection) -> CheckPlan {
         let is_selected = |spec: &&CheckSpec| selection == Selection::All || spec.quick;
         let step = |spec: &CheckSpec| Step {
@@ -120,7 +121,8 @@ impl CheckPlan {
         CheckPlan { steps, suspects: BTreeSet::new() }
     }
 
-    /// Runs the checks that one needs, unless one of them is known to fail: then neither they nor it run.
+    /// Plans to run the checks that the step at this index needs. If one of them is known to fail, nothing changes: the
+    /// step cannot run either.
     fn run_needed_by(&mut self, at: usize) {
         let needs = &self.steps[at].whole.spec.needs;
         let is_needed = |step: &Step| needs.contains(&step.whole.spec.name);
@@ -147,16 +149,16 @@ impl CheckPlan {
     }
 }
 
-/// A plan under way. The results of steps that need no process fill in by themselves.
+/// The execution of a plan. A step that needs no process gets its result automatically.
 pub struct CheckRun<'p> {
     plan: &'p CheckPlan,
     results: Vec<CheckResult>,
-    /// What the current step gave so far.
+    /// The results of the current step so far.
     attempts: Vec<CheckResult>,
     width: Width,
 }
 
-/// What the current step runs for.
+/// Which members the current step runs for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Width {
     Narrowed,
@@ -168,7 +170,7 @@ impl<'p> CheckRun<'p> {
         CheckRun { plan, results: Vec::new(), attempts: Vec::new(), width: Width::Narrowed }
     }
 
-    /// The check to run next; none once every check has a result.
+    /// The check to run next; `None` once every check has a result.
     pub fn next_check(&mut self) -> Option<&'p CheckSpec> {
         loop {
             let step = self.plan.steps.get(self.results.len())?;
@@ -185,7 +187,7 @@ impl<'p> CheckRun<'p> {
         }
     }
 
-    /// Takes the result of the check that `next_check` named.
+    /// Records the result of the check that `next_check` returned.
     pub fn record(&mut self, result: CheckResult) {
         let Some(step) = self.plan.steps.get(self.results.len()) else { return };
         let is_narrowed = self.width == Width::Narrowed && step.narrowed.is_some();
@@ -194,7 +196,7 @@ impl<'p> CheckRun<'p> {
             return;
         }
         let failed = result.end == CheckEnd::Failed;
-        // A repetition that did not finish says nothing about the first run.
+        // A rerun that did not finish proves nothing about the first run.
         if self.attempts.is_empty() || failed || result.passed() {
             self.attempts.push(result);
         }
@@ -204,14 +206,14 @@ impl<'p> CheckRun<'p> {
         }
         let keyed = self.current(step);
         let attempts = std::mem::take(&mut self.attempts);
-        let one = if may_be_flaky { merged(attempts) } else { attempts.into_iter().next() };
-        let Some(mut result) = one else { return };
+        let final_result = if may_be_flaky { merge(attempts) } else { attempts.into_iter().next() };
+        let Some(mut result) = final_result else { return };
         result.reuse = keyed.key.and_then(|key| reuse(&keyed.spec, &result, key));
         self.results.push(if is_narrowed { for_members(result) } else { result });
         self.width = Width::Narrowed;
     }
 
-    /// One result for each check of the plan, as far as it came.
+    /// The results so far; one for each check of the plan once `next_check` returns `None`.
     pub fn into_results(self) -> Vec<CheckResult> {
         self.results
     }
@@ -227,13 +229,13 @@ impl<'p> CheckRun<'p> {
 impl Keyed {
     fn look_up(&self, known: &dyn KnownResults) -> Option<CheckResult> {
         let result = known.result(self.key?)?;
-        // A stored row has no tier where it does not count.
+        // A stored row that does not count has no tier.
         Some(CheckResult { tier: Some(self.spec.tier), ..result })
     }
 }
 
-/// Why a check cannot run: something that it needs did not pass. A need that was not selected, or found no file to look
-/// at, does not matter.
+/// Why a check cannot run: a check that it needs did not pass. A needed check that was not selected, or found no file to
+/// look at, does not matter.
 fn unmet_need(spec: &CheckSpec, results: &[CheckResult]) -> Option<String> {
     let is_unmet = |result: &&CheckResult| {
         spec.needs.contains(&result.name) && !result.passed() && result.end != CheckEnd::NoFiles
@@ -242,8 +244,8 @@ fn unmet_need(spec: &CheckSpec, results: &[CheckResult]) -> Option<String> {
     Some(format!("not run, because `{}` did not pass", unmet.name))
 }
 
-/// Whether the result for some members stands. Members that fail by themselves may pass together, where they share
-/// features or have no tests: unless individual tests fail, the whole workspace decides.
+/// Whether the result for some members is final. Members that fail alone may pass together with the others, which may
+/// enable features or have tests. So unless individual tests fail, the whole workspace decides.
 fn is_conclusive(result: &CheckResult) -> bool {
     match result.end {
         CheckEnd::Passed
@@ -261,7 +263,8 @@ fn for_members(result: CheckResult) -> CheckResult {
     CheckResult { listing: TestListing::Members, ..result }
 }
 
-/// Whether a process failed in something that passed on an earlier tree, or that no earlier tree has a result for.
+/// Whether a process failed, and the check or one of its failed tests passed on an earlier tree. Without any earlier
+/// result, every failure is new.
 fn is_new_failure(result: &CheckResult, before: &[CheckResult]) -> bool {
     if result.end != CheckEnd::Failed || result.exit_code.is_none() {
         return false;
@@ -286,9 +289,9 @@ fn reuse(spec: &CheckSpec, result: &CheckResult, key: BlobId) -> Option<Reuse> {
     }
 }
 
-/// Several runs of one check on one tree as one result: the last one, with tests that differ marked as flaky. A check
+/// Merges several runs of one check on one tree: the last result, in which tests that ended differently are flaky. A check
 /// that does not report tests failed if it failed once.
-fn merged(attempts: Vec<CheckResult>) -> Option<CheckResult> {
+fn merge(attempts: Vec<CheckResult>) -> Option<CheckResult> {
     let count = attempts.len();
     let mut ends: BTreeMap<String, BTreeSet<TestEnd>> = BTreeMap::new();
     for test in attempts.iter().flat_map(|attempt| &attempt.tests) {
@@ -296,17 +299,17 @@ fn merged(attempts: Vec<CheckResult>) -> Option<CheckResult> {
     }
     let duration = attempts.iter().map(|attempt| attempt.duration).sum();
     let outputs: Vec<&[u8]> = attempts.iter().map(|attempt| attempt.output.as_slice()).collect();
-    let output = outputs.join(AGAIN);
+    let output = outputs.join(RERUN_SEPARATOR);
     let differ = attempts.windows(2).any(|pair| pair[0].end != pair[1].end);
     let reports_tests =
         attempts.first().is_some_and(|first| first.tests.iter().any(|test| test.end == TestEnd::Failed));
     let mut attempts = attempts.into_iter();
     let mut result = if reports_tests { attempts.next_back() } else { attempts.next() }?;
-    let steady = |ends: BTreeSet<TestEnd>| match ends.len() {
+    let merged_end = |ends: BTreeSet<TestEnd>| match ends.len() {
         1 => ends.into_iter().next().unwrap_or(TestEnd::Flaky),
         _ => TestEnd::Flaky,
     };
-    result.tests = ends.into_iter().map(|(name, ends)| TestResult { name, end: steady(ends) }).collect();
+    result.tests = ends.into_iter().map(|(name, ends)| TestResult { name, end: merged_end(ends) }).collect();
     if differ || result.tests.iter().any(|test| test.end == TestEnd::Flaky) {
         result.steadiness = Steadiness::Flaky;
         result.reason = format!("flaky: {count} runs on the same tree ended differently");

@@ -31,7 +31,7 @@ fn plan(spec: &CheckSpec, left_out: &LeftOut, before: &[CheckResult]) -> CheckPl
     CheckPlan::new(request, &conditions(&environment, &tools), &BTreeMap::new())
 }
 
-/// Feeds these results to a plan of one check; gives the final result and the number of runs.
+/// Feeds these results to a plan of one check; returns the final result and the number of runs.
 fn final_result(spec: &CheckSpec, before: &[CheckResult], runs: Vec<CheckResult>) -> (CheckResult, usize) {
     let plan = plan(spec, &LeftOut::new(), before);
     let (mut run, mut runs, mut count) = (CheckRun::new(&plan), runs.into_iter(), 0);
@@ -43,26 +43,26 @@ fn final_result(spec: &CheckSpec, before: &[CheckResult], runs: Vec<CheckResult>
 }
 
 fn passed_before(tests: &[(&str, TestEnd)]) -> CheckResult {
-    result(&spec("own"), CheckEnd::Passed, tests)
+    result(&spec("check"), CheckEnd::Passed, tests)
 }
 
 // CORE-21
 #[test]
 fn a_test_that_ends_differently_on_one_tree_is_flaky_and_its_result_is_withdrawn() {
     use TestEnd::{Failed, Flaky, Passed};
-    let (own, before) = (spec("own"), [passed_before(&[("a", Passed), ("b", Passed)])]);
+    let (check, before) = (spec("check"), [passed_before(&[("a", Passed), ("b", Passed)])]);
     let runs = vec![
-        result(&own, CheckEnd::Failed, &[("a", Passed), ("b", Failed)]),
-        result(&own, CheckEnd::Passed, &[("a", Passed), ("b", Passed)]),
+        result(&check, CheckEnd::Failed, &[("a", Passed), ("b", Failed)]),
+        result(&check, CheckEnd::Passed, &[("a", Passed), ("b", Passed)]),
     ];
-    let (result, count) = final_result(&own, &before, runs);
+    let (result, count) = final_result(&check, &before, runs);
     assert_eq!((count, result.end, result.steadiness), (2, CheckEnd::Passed, Steadiness::Flaky));
     assert_eq!(result.tests.iter().map(|test| test.end).collect::<Vec<_>>(), [Passed, Flaky]);
     assert!(matches!(result.reuse, Some(Reuse::Withdrawn { .. })), "{:?}", result.reuse);
     let findings = compare(&before, &[result], Path::new(""));
-    let seen: Vec<_> = findings.iter().map(|finding| (finding.severity, finding.claim.as_str())).collect();
-    assert_eq!(seen.len(), 1, "{seen:?}");
-    assert!(seen[0].0 == Severity::Major && seen[0].1.contains("is flaky"), "{seen:?}");
+    let claims: Vec<_> = findings.iter().map(|finding| (finding.severity, finding.claim.as_str())).collect();
+    assert_eq!(claims.len(), 1, "{claims:?}");
+    assert!(claims[0].0 == Severity::Major && claims[0].1.contains("is flaky"), "{claims:?}");
 }
 
 // CORE-21
@@ -71,7 +71,7 @@ fn a_flaky_test_that_was_flaky_or_failed_before_is_not_a_finding() {
     use TestEnd::{Failed, Flaky, Passed};
     for end in [Flaky, Failed] {
         let before = [passed_before(&[("a", Passed), ("b", end)])];
-        let now = result(&spec("own"), CheckEnd::Passed, &[("a", Passed), ("b", Flaky)]);
+        let now = result(&spec("check"), CheckEnd::Passed, &[("a", Passed), ("b", Flaky)]);
         assert_eq!(compare(&before, &[now], Path::new("")), []);
     }
 }
@@ -80,9 +80,9 @@ fn a_flaky_test_that_was_flaky_or_failed_before_is_not_a_finding() {
 #[test]
 fn a_repeated_failure_runs_three_times_and_is_kept() {
     use TestEnd::{Failed, Passed};
-    let (own, before) = (spec("own"), [passed_before(&[("a", Passed)])]);
-    let failure = || result(&own, CheckEnd::Failed, &[("a", Failed)]);
-    let (result, count) = final_result(&own, &before, vec![failure(), failure(), failure()]);
+    let (check, before) = (spec("check"), [passed_before(&[("a", Passed)])]);
+    let failure = || result(&check, CheckEnd::Failed, &[("a", Failed)]);
+    let (result, count) = final_result(&check, &before, vec![failure(), failure(), failure()]);
     assert_eq!((count, result.end), (3, CheckEnd::Failed));
     assert!(matches!(result.reuse, Some(Reuse::Kept { .. })));
     assert_eq!(compare(&before, &[result], Path::new(""))[0].severity, Severity::Critical);
@@ -91,20 +91,20 @@ fn a_repeated_failure_runs_three_times_and_is_kept() {
 #[test]
 fn an_old_failure_is_not_repeated_and_reruns_can_be_switched_off() {
     use TestEnd::Failed;
-    let mut own = spec("own");
+    let mut check = spec("check");
     let failed = CheckResult { end: CheckEnd::Failed, ..passed_before(&[("a", Failed)]) };
-    let failure = || result(&spec("own"), CheckEnd::Failed, &[("a", Failed)]);
-    assert_eq!(final_result(&own, &[failed], vec![failure()]).1, 1);
-    own.reruns = 0;
-    assert_eq!(final_result(&own, &[passed_before(&[])], vec![failure()]).1, 1);
+    let failure = || result(&spec("check"), CheckEnd::Failed, &[("a", Failed)]);
+    assert_eq!(final_result(&check, &[failed], vec![failure()]).1, 1);
+    check.reruns = 0;
+    assert_eq!(final_result(&check, &[passed_before(&[])], vec![failure()]).1, 1);
 }
 
 // CORE-21
 #[test]
 fn a_check_that_reports_no_tests_failed_if_it_failed_once() {
-    let (own, before) = (spec("own"), [passed_before(&[])]);
-    let runs = vec![result(&own, CheckEnd::Failed, &[]), result(&own, CheckEnd::Passed, &[])];
-    let (result, _) = final_result(&own, &before, runs);
+    let (check, before) = (spec("check"), [passed_before(&[])]);
+    let runs = vec![result(&check, CheckEnd::Failed, &[]), result(&check, CheckEnd::Passed, &[])];
+    let (result, _) = final_result(&check, &before, runs);
     assert_eq!((result.end, result.steadiness), (CheckEnd::Failed, Steadiness::Flaky));
     let occasion = Occasion { task: None, phase: RowPhase::After, round: 1, iteration: 1 };
     assert!(!occasion.rows(&[result])[0].passed);
@@ -112,9 +112,9 @@ fn a_check_that_reports_no_tests_failed_if_it_failed_once() {
 
 #[test]
 fn a_result_that_depends_on_the_machine_is_not_kept() {
-    let own = spec("own");
+    let check = spec("check");
     for end in [CheckEnd::TimedOut, CheckEnd::Environment, CheckEnd::Cancelled] {
-        let (result, _) = final_result(&own, &[], vec![CheckResult::not_run(&own, end, String::new())]);
+        let (result, _) = final_result(&check, &[], vec![CheckResult::not_run(&check, end, String::new())]);
         assert_eq!(result.reuse, None, "{end:?}");
     }
 }
@@ -124,17 +124,17 @@ fn keys_differ_by_tree_command_environment_and_files_in_scope() {
     let tools = ToolVersions::default();
     let (none, some) = (BTreeMap::new(), BTreeMap::from([("A".into(), "1".into())]));
     let plain = conditions(&none, &tools);
-    let own = spec("own");
-    let other = CheckSpec { action: CheckAction::argv(&["true", "-v"]), ..own.clone() };
-    let key = plain.key(&own);
-    assert_eq!(key, plain.key(&own));
+    let check = spec("check");
+    let other = CheckSpec { action: CheckAction::argv(&["true", "-v"]), ..check.clone() };
+    let key = plain.key(&check);
+    assert_eq!(key, plain.key(&check));
     assert_ne!(key, plain.key(&other));
-    assert_ne!(key, Conditions { tree: "u", ..plain }.key(&own));
-    assert_ne!(key, Conditions { environment: &some, ..plain }.key(&own));
+    assert_ne!(key, Conditions { tree: "u", ..plain }.key(&check));
+    assert_ne!(key, Conditions { environment: &some, ..plain }.key(&check));
     let files = ["a.rs".to_string()];
     let changed = Conditions { files: FileScope::Changed(&files), ..plain };
-    assert_eq!(key, changed.key(&own), "a whole check does not depend on what changed");
-    let each = CheckSpec { each: vec!["rs".to_string()], ..own };
+    assert_eq!(key, changed.key(&check), "a check of the whole tree does not depend on the changed files");
+    let each = CheckSpec { each: vec!["rs".to_string()], ..check };
     assert_ne!(plain.key(&each), changed.key(&each));
 }
 
@@ -144,19 +144,20 @@ fn an_inconclusive_result_for_some_members_is_decided_by_the_whole_workspace() {
     use TestEnd::{Failed, Passed};
     let member = |name: &str| Member {
         name: name.to_string(),
-        own: vec![name.to_string()],
+        folders: vec![name.to_string()],
         reads: Vec::new(),
-        leans: Vec::new(),
+        dependencies: Vec::new(),
     };
-    let some = Members {
+    let members = Members {
         all: vec![member("a"), member("b")],
         ..Members::of_command(&["true", MEMBERS], Naming::List)
     };
-    let own = spec("own").by_member(some);
+    let check = spec("check").with_members(members);
     let files = ["a/x".to_string()];
-    let left_out = left_out(std::slice::from_ref(&own), TaskChange { own: &files, all: &files });
+    let left_out =
+        left_out(std::slice::from_ref(&check), TaskChange { by_task: &files, since_detection: &files });
     let before = [passed_before(&[("a", Passed), ("b", Passed)])];
-    let plan = plan(&own, &left_out, &before);
+    let plan = plan(&check, &left_out, &before);
     let final_result = |first: CheckResult| {
         let (mut run, mut commands) = (CheckRun::new(&plan), Vec::new());
         while let Some(spec) = run.next_check() {
@@ -166,20 +167,20 @@ fn an_inconclusive_result_for_some_members_is_decided_by_the_whole_workspace() {
         }
         (commands, run.into_results().remove(0))
     };
-    for first in [result(&own, CheckEnd::Vacuous, &[]), result(&own, CheckEnd::Failed, &[])] {
+    for first in [result(&check, CheckEnd::Vacuous, &[]), result(&check, CheckEnd::Failed, &[])] {
         let (commands, result) = final_result(first);
         let whole = (vec!["true a".to_string(), "true".to_string()], TestListing::All);
         assert_eq!((commands, result.listing), whole);
     }
-    let (commands, passed) = final_result(result(&own, CheckEnd::Passed, &[("a", Passed)]));
+    let (commands, passed) = final_result(result(&check, CheckEnd::Passed, &[("a", Passed)]));
     assert_eq!((commands, passed.listing), (vec!["true a".to_string()], TestListing::Members));
-    let narrowed = left_out.narrowed(&own).unwrap();
+    let narrowed = left_out.narrowed(&check).unwrap();
     let (environment, tools) = (BTreeMap::new(), ToolVersions::default());
     let conditions = conditions(&environment, &tools);
     assert_eq!(passed.reuse, Some(Reuse::Kept { key: conditions.key(&narrowed) }));
-    assert_ne!(conditions.key(&narrowed), conditions.key(&own));
+    assert_ne!(conditions.key(&narrowed), conditions.key(&check));
     assert_eq!(compare(&before, &[passed], Path::new("")), []);
-    let (commands, failed) = final_result(result(&own, CheckEnd::Failed, &[("a", Failed)]));
+    let (commands, failed) = final_result(result(&check, CheckEnd::Failed, &[("a", Failed)]));
     // It runs again for the same members, to see whether it is flaky.
     assert_eq!((commands, failed.listing), (vec!["true a".to_string(); 2], TestListing::Members));
 }
@@ -196,7 +197,7 @@ fn run_all(plan: &CheckPlan) -> (Vec<String>, Vec<CheckResult>) {
 
 // EP-16
 #[test]
-fn a_plan_runs_only_what_is_unknown_and_what_that_needs() {
+fn a_plan_runs_only_checks_without_a_known_result_and_the_checks_they_need() {
     let specs = [spec("build"), spec("test").needing("build"), spec("lint")];
     let (environment, tools) = (BTreeMap::new(), ToolVersions::default());
     let conditions = conditions(&environment, &tools);
@@ -207,14 +208,18 @@ fn a_plan_runs_only_what_is_unknown_and_what_that_needs() {
         CheckPlan::new(request, &conditions, known)
     };
     let entry = |at: usize, end: CheckEnd| (conditions.key(&specs[at]), result(&specs[at], end, &[]));
-    let nobody = BTreeSet::new();
+    let no_suspects = BTreeSet::new();
     let all_but_lint = BTreeMap::from([entry(0, CheckEnd::Passed), entry(1, CheckEnd::Passed)]);
-    assert_eq!(run_all(&planned(&all_but_lint, &nobody)).0, ["lint"]);
+    assert_eq!(run_all(&planned(&all_but_lint, &no_suspects)).0, ["lint"]);
     let all_but_test = BTreeMap::from([entry(0, CheckEnd::Passed), entry(2, CheckEnd::Passed)]);
-    assert_eq!(run_all(&planned(&all_but_test, &nobody)).0, ["build", "test"]);
+    assert_eq!(run_all(&planned(&all_but_test, &no_suspects)).0, ["build", "test"]);
     let broken_build = BTreeMap::from([entry(0, CheckEnd::Failed), entry(2, CheckEnd::Passed)]);
-    let (ran, results) = run_all(&planned(&broken_build, &nobody));
-    assert_eq!((ran.len(), results[1].end), (0, CheckEnd::Skipped), "its need is known to fail");
+    let (ran, results) = run_all(&planned(&broken_build, &no_suspects));
+    assert_eq!(
+        (ran.len(), results[1].end),
+        (0, CheckEnd::Skipped),
+        "the build that it needs is known to fail"
+    );
     let suspects = BTreeSet::from(["lint".to_string()]);
     let plan = planned(&all_but_lint, &suspects);
     assert!(plan.needs_clean_run(&run_all(&plan).1), "a pass after a failure counts only on a clean tree");

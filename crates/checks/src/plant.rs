@@ -22,23 +22,23 @@ pub struct PlantedFailure {
     before: Option<Vec<u8>>,
 }
 
-/// Only a linter objects to this; it brings its own rule, whatever rules a project has.
-const LINTED: &str = "/* eslint no-debugger: \"error\" */\ndebugger;\n";
+/// Code that only a linter rejects. It contains its rule, so the rules of the project do not matter.
+const LINT_ERROR: &str = "/* eslint no-debugger: \"error\" */\ndebugger;\n";
 
 const RUST_TEST: &str = "\n#[cfg(test)]\nmod remand_planted {\n    #[test]\n    fn fails() {\n        panic!(\"planted\");\n    }\n}\n";
 const PYTHON_TEST: &str = "import unittest\n\n\nclass RemandPlanted(unittest.TestCase):\n    def test_planted(self):\n        \
                            self.fail('planted')\n";
 const RUST_EXAMPLE: &str = "\n/// ```\n/// panic!(\"planted\");\n/// ```\npub fn remand_planted() {}\n";
-/// Loads the runner in a way that works in both kinds of modules.
+/// `import()` works both in CommonJS and in ES modules.
 const NODE_TEST: &str =
     "import('node:test').then(({ test }) => test('planted', () => {\n  throw new Error('planted');\n}));\n";
 const SCRIPT_TEST: &str = "test('planted', () => {\n  throw new Error('planted');\n});\n";
 const GO_TEST: &str =
     "\n\nimport \"testing\"\n\nfunc TestRemandPlanted(t *testing.T) {\n\tt.Fatal(\"planted\")\n}\n";
 
-const C_ENDINGS: [&str; 4] = [".c", ".cpp", ".cc", ".cxx"];
+const C_EXTENSIONS: [&str; 4] = [".c", ".cpp", ".cc", ".cxx"];
 
-/// What makes a check fail in a tree; `None` if that is unknown. A check that reports tests gets a failing test.
+/// A change that makes a check fail in a tree; `None` if none is known. A check that reports tests gets a failing test.
 pub fn plant(spec: &CheckSpec, tree: &Path) -> Option<Plant> {
     let command = match spec.action.typed() {
         Some(command) => command,
@@ -55,9 +55,9 @@ pub fn plant(spec: &CheckSpec, tree: &Path) -> Option<Plant> {
         Parser::Pytest | Parser::Unittest => {
             (format!("{}test_remand_planted.py", test_folder(&files)), PYTHON_TEST.to_string())
         }
-        Parser::Node => (site.script(), NODE_TEST.to_string()),
-        Parser::Jest => (site.script(), SCRIPT_TEST.to_string()),
-        Parser::Go => site.go("_test.go", GO_TEST)?,
+        Parser::Node => (site.script_path(), NODE_TEST.to_string()),
+        Parser::Jest => (site.script_path(), SCRIPT_TEST.to_string()),
+        Parser::Go => site.go_file("_test.go", GO_TEST)?,
         Parser::Tap | Parser::Junit | Parser::None => site.by_command(spec, &command)?,
     };
     let file = if spec.folder.is_empty() { file } else { format!("{}/{file}", spec.folder) };
@@ -73,37 +73,41 @@ struct PlantSite<'s> {
 impl PlantSite<'_> {
     /// Chooses by the command, for checks that report no tests: tools by their names, others by a word of the command.
     fn by_command(&self, spec: &CheckSpec, command: &str) -> Option<(String, String)> {
-        let says = |word: &str| command.contains(word);
+        let has = |word: &str| command.contains(word);
         let name = spec.name.split(':').next().unwrap_or_default();
         let found = if spec.tool == "make" {
-            self.made(name == "make", command.split_whitespace().next_back()?)?
-        } else if says("cargo") {
-            let text = if says("test") { RUST_TEST } else { "\nfn remand_planted( {\n" };
+            self.make_failure(name == "make", command.split_whitespace().next_back()?)?
+        } else if has("cargo") {
+            let text = if has("test") { RUST_TEST } else { "\nfn remand_planted( {\n" };
             (crate_root(self.files)?, text.to_string())
-        } else if says("pytest") || says("unittest") {
+        } else if has("pytest") || has("unittest") {
             (format!("{}test_remand_planted.py", test_folder(self.files)), PYTHON_TEST.to_string())
-        } else if ["compileall", "mypy", "pyright", "ruff", "pyflakes"].iter().any(|tool| says(tool)) {
+        } else if ["compileall", "mypy", "pyright", "ruff", "pyflakes"].iter().any(|tool| has(tool)) {
             ("remand_planted.py".to_string(), "def (:\n".to_string())
-        } else if says("eslint") {
-            ("remand_planted.js".to_string(), LINTED.to_string())
-        } else if says("node") && says("--check") {
+        } else if has("eslint") {
+            ("remand_planted.js".to_string(), LINT_ERROR.to_string())
+        } else if has("node") && has("--check") {
             ("remand_planted.js".to_string(), "const = ;\n".to_string())
-        } else if says("tsc") {
-            (first(self.files, &[".ts", ".tsx"])?, "\nconst = ;\n".to_string())
-        } else if says("vitest") || says("jest") || spec.tool == "npm" || spec.tool == "node" {
-            (self.script(), SCRIPT_TEST.to_string())
+        } else if has("tsc") {
+            (first_with(self.files, &[".ts", ".tsx"])?, "\nconst = ;\n".to_string())
+        } else if has("vitest") || has("jest") || spec.tool == "npm" || spec.tool == "node" {
+            (self.script_path(), SCRIPT_TEST.to_string())
         } else if spec.tool == "go" {
-            if says("test") { self.go("_test.go", GO_TEST)? } else { self.go(".go", "\n\nfunc {\n")? }
-        } else if says("ctest") {
+            if has("test") {
+                self.go_file("_test.go", GO_TEST)?
+            } else {
+                self.go_file(".go", "\n\nfunc {\n")?
+            }
+        } else if has("ctest") {
             let text = "\nenable_testing()\nadd_test(NAME remand_planted COMMAND false)\n".to_string();
             ("CMakeLists.txt".to_string(), text)
-        } else if says("cmake") && !says("--build") {
+        } else if has("cmake") && !has("--build") {
             ("CMakeLists.txt".to_string(), "\nmessage(FATAL_ERROR planted)\n".to_string())
-        } else if says("cmake") {
-            (first(self.files, &C_ENDINGS)?, "\n#error planted\n".to_string())
-        } else if says("mvn") && spec.parser == Parser::Junit {
+        } else if has("cmake") {
+            (first_with(self.files, &C_EXTENSIONS)?, "\n#error planted\n".to_string())
+        } else if has("mvn") && spec.parser == Parser::Junit {
             ("src/test/java/RemandPlantedTest.java".to_string(), self.java_test())
-        } else if says("mvn") {
+        } else if has("mvn") {
             ("src/main/java/RemandPlanted.java".to_string(), "class RemandPlanted {\n".to_string())
         } else {
             return None;
@@ -111,37 +115,38 @@ impl PlantSite<'_> {
         Some(found)
     }
 
-    /// Code that does not compile or, where nothing is compiled, a failing prerequisite of the target.
-    fn made(&self, is_build: bool, target: &str) -> Option<(String, String)> {
+    /// Code that does not compile or, if nothing is compiled, a failing prerequisite of the target.
+    fn make_failure(&self, is_build: bool, target: &str) -> Option<(String, String)> {
         let makefile = ["GNUmakefile", "makefile", "Makefile"]
             .into_iter()
             .find(|name| self.folder.join(name).is_file())?;
-        let source = first(self.files, &C_ENDINGS).filter(|_| is_build);
+        let source = first_with(self.files, &C_EXTENSIONS).filter(|_| is_build);
         Some(match source {
             Some(source) => (source, "\n#error planted\n".to_string()),
             None => (makefile.to_string(), format!("\n{target}: remand_planted\nremand_planted:\n\tfalse\n")),
         })
     }
 
-    /// The path of a JavaScript or TypeScript test that the runner finds: next to the first test, with the same ending.
-    fn script(&self) -> String {
+    /// The path of a JavaScript or TypeScript test that the runner finds: next to the first test, with the same suffix.
+    fn script_path(&self) -> String {
         let first = self.files.iter().find_map(|file| {
             let (folder, name) =
                 file.rsplit_once('/').map_or(("", file.as_str()), |(folder, name)| (folder, name));
-            let at = [".test.", ".spec."].iter().find_map(|sign| name.find(sign));
-            let is_below = folder.split('/').any(|part| matches!(part, "test" | "tests" | "__tests__"));
-            let ending = name.rfind('.').filter(|_| is_below);
-            let ending = &name[at.or(ending)?..];
+            let infix = [".test.", ".spec."].iter().find_map(|infix| name.find(infix));
+            let is_in_test_folder =
+                folder.split('/').any(|part| matches!(part, "test" | "tests" | "__tests__"));
+            let extension = name.rfind('.').filter(|_| is_in_test_folder);
+            let suffix = &name[infix.or(extension)?..];
             let is_script = Language::of(Path::new(name)).is_some_and(|language| {
                 matches!(language, Language::JavaScript | Language::TypeScript | Language::Tsx)
             });
             let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
-            is_script.then(|| format!("{folder}remand_planted{ending}"))
+            is_script.then(|| format!("{folder}remand_planted{suffix}"))
         });
         first.unwrap_or_else(|| "remand_planted.test.js".to_string())
     }
 
-    /// A test for the version of JUnit that the others use.
+    /// A test for the version of JUnit that the other tests use.
     fn java_test(&self) -> String {
         let uses = |file: &String| {
             std::fs::read_to_string(self.folder.join(file))
@@ -155,17 +160,17 @@ impl PlantSite<'_> {
         )
     }
 
-    /// A file of the first package.
-    fn go(&self, ending: &str, text: &str) -> Option<(String, String)> {
-        let file = first(self.files, &[".go"])?;
+    /// A new file in the package of the first Go file.
+    fn go_file(&self, suffix: &str, text: &str) -> Option<(String, String)> {
+        let file = first_with(self.files, &[".go"])?;
         let package = package(&self.folder.join(&file))?;
-        let below = file.rsplit_once('/').map_or(String::new(), |(below, _)| format!("{below}/"));
-        Some((format!("{below}remand_planted{ending}"), format!("package {package}{text}")))
+        let folder = file.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+        Some((format!("{folder}remand_planted{suffix}"), format!("package {package}{text}")))
     }
 }
 
 impl Plant {
-    /// Plants it in a tree.
+    /// Plants the failure in a tree.
     pub fn put(&self, tree: &Path) -> io::Result<PlantedFailure> {
         let path = tree.join(&self.file);
         let before = match std::fs::read(&path) {
@@ -193,8 +198,8 @@ impl PlantedFailure {
     }
 }
 
-/// Whether a check looks at single files, so that it needs to know which one changed.
-pub fn goes_by_file(spec: &CheckSpec) -> bool {
+/// Whether a check looks at individual files, so it must know which ones changed.
+pub fn checks_individual_files(spec: &CheckSpec) -> bool {
     matches!(spec.action, CheckAction::BuiltIn(_)) || !spec.each.is_empty()
 }
 
@@ -217,10 +222,11 @@ fn test_folder(files: &[String]) -> String {
     found.map_or_else(String::new, |(folder, _)| format!("{folder}/"))
 }
 
-fn first(files: &[String], endings: &[&str]) -> Option<String> {
-    let fits =
-        |file: &&String| endings.iter().any(|ending| file.ends_with(ending)) && !file.ends_with(".d.ts");
-    files.iter().filter(fits).min_by_key(|file| file.matches('/').count()).cloned()
+fn first_with(files: &[String], extensions: &[&str]) -> Option<String> {
+    let is_source = |file: &&String| {
+        extensions.iter().any(|extension| file.ends_with(extension)) && !file.ends_with(".d.ts")
+    };
+    files.iter().filter(is_source).min_by_key(|file| file.matches('/').count()).cloned()
 }
 
 fn package(file: &Path) -> Option<String> {

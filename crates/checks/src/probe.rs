@@ -1,4 +1,4 @@
-//! Asks the machine whether commands work, while checks are being detected.
+//! Finds out which programs and commands work on this machine, for the detection of checks.
 
 use super::job;
 use remand_process::{JobEnd, ProcessJob, SpawnError};
@@ -7,9 +7,9 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-const TIME: Duration = Duration::from_secs(30);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How detection asks the machine.
+/// How detection probes the machine.
 pub struct ToolProbe<'p> {
     /// The environment that the checks will have.
     pub environment: &'p BTreeMap<OsString, OsString>,
@@ -19,15 +19,15 @@ pub struct ToolProbe<'p> {
 
 impl ToolProbe<'_> {
     /// Whether a command succeeds.
-    pub(super) fn runs(&self, folder: &Path, argv: &[&str]) -> bool {
+    pub(super) fn succeeds(&self, folder: &Path, argv: &[&str]) -> bool {
         let mut job = ProcessJob::apart(argv.iter().copied(), folder, "probe");
         job.environment = self.environment.clone();
-        job.limits.time = TIME;
+        job.limits.time = PROBE_TIMEOUT;
         (self.runner)(job).is_ok_and(|ended| ended.exit.succeeded())
     }
 
     /// Whether a program is on the PATH of the checks.
-    pub(super) fn finds(&self, program: &str) -> bool {
-        job::finds(self.environment, program)
+    pub(super) fn has_program(&self, program: &str) -> bool {
+        job::is_on_path(self.environment, program)
     }
 }

@@ -1,19 +1,19 @@
-//! The projects of a repository: where they are, which cover others, and which depend on which.
+//! The projects of a repository: their folders, which ones cover others, and their dependencies.
 
 use super::members::{Member, Members};
 use super::probe::ToolProbe;
 use super::spec::{CheckScope, CheckSpec, SCRATCH};
-use super::toolchain::{Below, LAST, Lean, Nested, TOOLCHAINS, Toolchain, Workspace};
+use super::toolchain::{Dependency, FALLBACK, FilesBelow, Nested, TOOLCHAINS, Toolchain, Workspace};
 use super::tree_files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
-/// Deeper folders and further projects are ignored: such a repository configures its checks.
-const DEEPEST: usize = 6;
-const MOST: usize = 200;
+/// Deeper folders and further projects are ignored: a repository that large configures its checks.
+const MAX_DEPTH: usize = 6;
+const MAX_PROJECTS: usize = 200;
 
-/// Folders whose projects are not the repository's own, or need not pass.
-const NOT_OWN: [&str; 16] = [
+/// Folders with projects that others wrote, or that need not pass.
+const IGNORED_FOLDERS: [&str; 16] = [
     "node_modules",
     "target",
     "vendor",
@@ -37,25 +37,26 @@ pub struct DetectedProject {
     toolchain: &'static Toolchain,
     /// Relative to the root; empty for the root itself.
     folder: String,
-    /// Its own folder first, then those of projects that its checks cover.
-    homes: Vec<ProjectFolder>,
+    /// The project's folder first, then the folders of projects that its checks cover.
+    covered: Vec<ProjectFolder>,
     /// Whether its checks cover projects that detection ignores.
-    has_strays: bool,
+    has_ignored_members: bool,
     checks: Vec<CheckSpec>,
 }
 
-/// A folder of a project, with what its manifest says.
+/// The folder of a project, with the data of its manifest.
 struct ProjectFolder {
     /// Relative to the root; empty for the root itself.
-    folder: String,
+    path: String,
     name: Option<String>,
-    leans: Vec<Lean>,
+    dependencies: Vec<Dependency>,
 }
 
 impl ProjectFolder {
     fn new(root: &Path, toolchain: &Toolchain, folder: String) -> ProjectFolder {
-        let path = root.join(&folder);
-        ProjectFolder { name: (toolchain.name)(&path), leans: (toolchain.leans)(&path), folder }
+        let full = root.join(&folder);
+        let dependencies = (toolchain.dependencies)(&full);
+        ProjectFolder { name: (toolchain.name)(&full), dependencies, path: folder }
     }
 }
 
@@ -63,23 +64,23 @@ impl ProjectFolder {
 pub fn projects(root: &Path, files: &[String], probe: &ToolProbe<'_>) -> Vec<DetectedProject> {
     let mut found: Vec<DetectedProject> = Vec::new();
     for toolchain in &TOOLCHAINS {
-        let from = found.len();
+        let first = found.len();
         for folder in candidates(toolchain, files) {
-            take(root, toolchain, folder, from, &mut found, probe);
+            add(root, toolchain, folder, first, &mut found, probe);
         }
     }
-    let from = found.len();
-    for folder in candidates(&LAST, files) {
+    let first = found.len();
+    for folder in candidates(&FALLBACK, files) {
         let is_near = |project: &DetectedProject| {
             is_below(&folder, &project.folder) || is_below(&project.folder, &folder)
         };
-        if !found[..from].iter().any(is_near) {
-            take(root, &LAST, folder, from, &mut found, probe);
+        if !found[..first].iter().any(is_near) {
+            add(root, &FALLBACK, folder, first, &mut found, probe);
         }
     }
-    found.truncate(MOST);
+    found.truncate(MAX_PROJECTS);
     for project in &mut found {
-        project.has_strays = has_strays(root, project, files);
+        project.has_ignored_members = has_ignored_members(root, project, files);
     }
     found
 }
@@ -89,8 +90,8 @@ pub fn checks(root: &Path, projects: Vec<DetectedProject>) -> Vec<CheckSpec> {
     let scopes: Vec<CheckScope> = (0..projects.len()).map(|at| scope(&projects, at)).collect();
     let mut specs: Vec<CheckSpec> = Vec::new();
     for (project, scope) in projects.into_iter().zip(scopes) {
-        // A check of single files is dropped where a project above looks at the same files.
-        let mut above: BTreeMap<String, String> = BTreeMap::new();
+        // A check of individual files is dropped if a project above looks at the same files.
+        let mut replaced: BTreeMap<String, String> = BTreeMap::new();
         let members = members(root, &project);
         for check in project.checks {
             let is_same = |spec: &&CheckSpec| {
@@ -99,17 +100,17 @@ pub fn checks(root: &Path, projects: Vec<DetectedProject>) -> Vec<CheckSpec> {
                     && is_below(&project.folder, &spec.folder)
             };
             if let Some(spec) = specs.iter().find(is_same) {
-                above.insert(named(&check.name, &project.folder), spec.name.clone());
+                replaced.insert(name_in(&project.folder, &check.name), spec.name.clone());
                 continue;
             }
-            let mut check = placed(check, &project.folder);
+            let mut check = move_to(&project.folder, check);
             for need in &mut check.needs {
-                *need = above.get(need).unwrap_or(need).clone();
+                *need = replaced.get(need).unwrap_or(need).clone();
             }
-            check.members = check.members.filter(|_| members.len() > 1).map(|part| Members {
+            check.members = check.members.filter(|_| members.len() > 1).map(|command| Members {
                 manifests: project.toolchain.markers.iter().map(|marker| marker.to_string()).collect(),
                 all: members.clone(),
-                ..part
+                ..command
             });
             specs.push(CheckSpec { scope: scope.clone(), ..check });
         }
@@ -117,189 +118,207 @@ pub fn checks(root: &Path, projects: Vec<DetectedProject>) -> Vec<CheckSpec> {
     specs
 }
 
-fn take(
+/// Adds the project in a folder, or makes it a part of the project that covers it. The projects of the toolchain start at
+/// `first`.
+fn add(
     root: &Path,
     toolchain: &'static Toolchain,
     folder: String,
-    from: usize,
+    first: usize,
     found: &mut Vec<DetectedProject>,
     probe: &ToolProbe<'_>,
 ) {
-    let own = root.join(&folder);
-    let covering = found[from..].iter_mut().find(|project| {
+    let path = root.join(&folder);
+    let covering = found[first..].iter_mut().find(|project| {
         let above = root.join(&project.folder);
-        let Some(way) = own.strip_prefix(&above).ok().and_then(Path::to_str) else { return false };
-        !way.is_empty() && (toolchain.covers)(Nested { above: &above, folder: &own, way })
+        let Some(relative) = path.strip_prefix(&above).ok().and_then(Path::to_str) else { return false };
+        !relative.is_empty() && (toolchain.covers)(Nested { above: &above, folder: &path, relative })
     });
     match covering {
-        Some(project) => project.homes.push(ProjectFolder::new(root, toolchain, folder)),
+        Some(project) => project.covered.push(ProjectFolder::new(root, toolchain, folder)),
         None => {
-            let checks = (toolchain.checks)(&own, probe);
+            let checks = (toolchain.checks)(&path, probe);
             if !checks.is_empty() {
-                let homes = vec![ProjectFolder::new(root, toolchain, folder.clone())];
-                found.push(DetectedProject { toolchain, homes, has_strays: false, folder, checks });
+                let covered = vec![ProjectFolder::new(root, toolchain, folder.clone())];
+                found.push(DetectedProject {
+                    toolchain,
+                    covered,
+                    has_ignored_members: false,
+                    folder,
+                    checks,
+                });
             }
         }
     }
 }
 
-fn has_strays(root: &Path, project: &DetectedProject, files: &[String]) -> bool {
+fn has_ignored_members(root: &Path, project: &DetectedProject, files: &[String]) -> bool {
     let Workspace::Members { lists, .. } = project.toolchain.workspace else { return false };
     let above = root.join(&project.folder);
     let folders = files.iter().filter_map(|file| {
         let (folder, name) = file.rsplit_once('/')?;
         project.toolchain.markers.contains(&name).then_some(folder)
     });
-    let mut others = folders.filter(|folder| !project.homes.iter().any(|home| home.folder == **folder));
+    let mut others = folders.filter(|folder| !project.covered.iter().any(|covered| covered.path == **folder));
     others.any(|other| {
-        let way = Path::new(other).strip_prefix(&project.folder).ok().and_then(Path::to_str);
+        let relative = Path::new(other).strip_prefix(&project.folder).ok().and_then(Path::to_str);
         let folder = root.join(other);
-        way.is_some_and(|way| lists(Nested { above: &above, folder: &folder, way }))
+        relative.is_some_and(|relative| lists(Nested { above: &above, folder: &folder, relative }))
     })
 }
 
-/// The root and every folder with a marker file, those nearer to the root first.
+/// The root and every other folder with a marker file, those nearer to the root first.
 fn candidates(toolchain: &Toolchain, files: &[String]) -> Vec<String> {
-    let is_own = |folder: &str| {
+    let is_considered = |folder: &str| {
         folder
             .split('/')
-            .all(|name| !name.starts_with('.') && !name.contains("{{") && !NOT_OWN.contains(&name))
+            .all(|name| !name.starts_with('.') && !name.contains("{{") && !IGNORED_FOLDERS.contains(&name))
     };
     let folders = files.iter().filter_map(|file| {
         let (folder, name) = file.rsplit_once('/')?;
-        (toolchain.markers.contains(&name) && is_own(folder)).then_some(folder)
+        (toolchain.markers.contains(&name) && is_considered(folder)).then_some(folder)
     });
     let depth = |folder: &str| folder.split('/').count();
-    let folders: BTreeSet<&str> = folders.filter(|folder| depth(folder) <= DEEPEST).collect();
+    let folders: BTreeSet<&str> = folders.filter(|folder| depth(folder) <= MAX_DEPTH).collect();
     let mut folders: Vec<&str> = folders.into_iter().collect();
     folders.sort_by_key(|folder| (depth(folder), *folder));
     [""].into_iter().chain(folders).map(str::to_string).collect()
 }
 
-/// The folders that can affect a project: its own, and those of all its direct and indirect dependencies.
+/// The folders that can affect a project: its folders, and those of all its direct and indirect dependencies.
 fn scope(projects: &[DetectedProject], at: usize) -> CheckScope {
     let mut reached = BTreeSet::from([at]);
-    let mut open = vec![at];
-    while let Some(project) = open.pop().and_then(|at| projects.get(at)) {
-        if project.folder.is_empty() && project.toolchain.below == Below::All {
+    let mut pending = vec![at];
+    while let Some(project) = pending.pop().and_then(|at| projects.get(at)) {
+        if project.folder.is_empty() && project.toolchain.files == FilesBelow::All {
             return CheckScope::Whole;
         }
-        let same =
+        let same_toolchain =
             projects.iter().enumerate().filter(|(_, other)| std::ptr::eq(other.toolchain, project.toolchain));
-        let same: Vec<(usize, &DetectedProject)> = same.collect();
-        for home in &project.homes {
-            for lean in &home.leans {
-                let Some(meant) = lean.meant(home) else { return CheckScope::Whole };
-                let found = same.iter().filter(|(_, other)| other.homes.iter().any(|home| meant.is(home)));
-                open.extend(found.map(|(at, _)| *at).filter(|at| reached.insert(*at)));
+        let same_toolchain: Vec<(usize, &DetectedProject)> = same_toolchain.collect();
+        for folder in &project.covered {
+            for dependency in &folder.dependencies {
+                let Some(target) = dependency.target(folder) else { return CheckScope::Whole };
+                let found = same_toolchain
+                    .iter()
+                    .filter(|(_, other)| other.covered.iter().any(|folder| target.matches(folder)));
+                pending.extend(found.map(|(at, _)| *at).filter(|at| reached.insert(*at)));
             }
         }
     }
-    let homes = reached.into_iter().filter_map(|at| projects.get(at)).flat_map(|project| &project.homes);
-    let folders = homes.map(|home| &home.folder).filter(|folder| !folder.is_empty());
+    let reached = reached.into_iter().filter_map(|at| projects.get(at));
+    let folders = reached.flat_map(|project| &project.covered).map(|covered| &covered.path);
+    let folders = folders.filter(|folder| !folder.is_empty());
     CheckScope::Folders(folders.collect::<BTreeSet<_>>().into_iter().cloned().collect())
 }
 
-/// The projects that the checks of one cover, as members of a workspace; empty if they cannot be separated.
+/// The projects that a project's checks cover, as members of a workspace; empty if the checks cannot run for some of them.
 fn members(root: &Path, project: &DetectedProject) -> Vec<Member> {
     let Workspace::Members { name, sources, .. } = &project.toolchain.workspace else { return Vec::new() };
-    // A dependency through another project may lead back to any of them.
-    let is_within = |home: &ProjectFolder, lean: &Lean| match lean.meant(home) {
-        Some(Meant::Folder(folder)) => project.homes.iter().any(|home| home.folder == folder),
-        Some(Meant::Name(_)) => true,
+    // A project outside the workspace may in turn depend on any member.
+    let is_within = |folder: &ProjectFolder, dependency: &Dependency| match dependency.target(folder) {
+        Some(DependencyTarget::Folder(path)) => project.covered.iter().any(|covered| covered.path == path),
+        Some(DependencyTarget::Name(_)) => true,
         None => false,
     };
-    let is_known = project.homes.iter().all(|home| home.leans.iter().all(|lean| is_within(home, lean)));
-    if !is_known || project.has_strays || project.homes.len() < 2 {
+    let is_known = project
+        .covered
+        .iter()
+        .all(|folder| folder.dependencies.iter().all(|dependency| is_within(folder, dependency)));
+    if !is_known || project.has_ignored_members || project.covered.len() < 2 {
         return Vec::new();
     }
     let named: Vec<(&ProjectFolder, String)> = project
-        .homes
+        .covered
         .iter()
-        .filter_map(|home| {
-            let way = Path::new(&home.folder).strip_prefix(&project.folder).ok()?.to_str()?;
-            Some((home, name(&root.join(&home.folder), way)?))
+        .filter_map(|folder| {
+            let relative = Path::new(&folder.path).strip_prefix(&project.folder).ok()?.to_str()?;
+            Some((folder, name(&root.join(&folder.path), relative)?))
         })
         .collect();
-    let leans = |home: &ProjectFolder| {
-        let meant: Vec<Meant<'_>> = home.leans.iter().filter_map(|lean| lean.meant(home)).collect();
-        let others = named.iter().filter(|(other, _)| meant.iter().any(|meant| meant.is(other)));
+    let dependencies = |folder: &ProjectFolder| {
+        let targets: Vec<DependencyTarget<'_>> =
+            folder.dependencies.iter().filter_map(|dependency| dependency.target(folder)).collect();
+        let others = named.iter().filter(|(other, _)| targets.iter().any(|target| target.matches(other)));
         others.map(|(_, name)| name.clone()).collect()
     };
-    let member = |(home, name): &(&ProjectFolder, String)| {
-        let own = own_folders(project, home);
-        Member { name: name.clone(), reads: reads(root, home, &own, sources), own, leans: leans(home) }
+    let member = |(folder, name): &(&ProjectFolder, String)| {
+        let folders = member_folders(project, folder);
+        let reads = upward_paths(root, folder, &folders, sources);
+        Member { name: name.clone(), reads, folders, dependencies: dependencies(folder) }
     };
     named.iter().map(member).collect()
 }
 
-/// A package above the other members owns its usual folders only: everything else may belong to all.
-fn own_folders(project: &DetectedProject, home: &ProjectFolder) -> Vec<String> {
-    if home.folder != project.folder {
-        return vec![home.folder.clone()];
+/// The folders of a member. A package above the other members owns only its usual folders: everything else may belong to
+/// all members.
+fn member_folders(project: &DetectedProject, folder: &ProjectFolder) -> Vec<String> {
+    if folder.path != project.folder {
+        return vec![folder.path.clone()];
     }
-    ["src", "tests", "benches", "examples"].iter().filter_map(|name| normal(&home.folder, name)).collect()
+    ["src", "tests", "benches", "examples"].iter().filter_map(|name| resolve(&folder.path, name)).collect()
 }
 
-/// Existing paths that lead upwards in the sources of a member, relative to the file or to the member's folder.
-fn reads(root: &Path, home: &ProjectFolder, own: &[String], sources: &[&str]) -> Vec<String> {
+/// Existing paths that the sources of a member name with `../`, relative to the file or to the member's folder.
+fn upward_paths(root: &Path, member: &ProjectFolder, folders: &[String], extensions: &[&str]) -> Vec<String> {
     let mut found = BTreeSet::new();
-    for folder in own {
+    for folder in folders {
         for file in tree_files::all(&root.join(folder)) {
             let path = Path::new(folder).join(file);
-            if !path.extension().is_some_and(|ending| sources.iter().any(|source| ending == *source)) {
+            if !path.extension().is_some_and(|found| extensions.iter().any(|extension| found == *extension)) {
                 continue;
             }
             let text = std::fs::read_to_string(root.join(&path)).unwrap_or_default();
-            let own_folder = path.parent().and_then(Path::to_str).unwrap_or_default();
+            let file_folder = path.parent().and_then(Path::to_str).unwrap_or_default();
             let literals = text.split(['"', '\'', '`', '<', '>', '\n']);
-            for upwards in literals.filter_map(|literal| Some(&literal[literal.find("../")?..])) {
-                found.extend([own_folder, &home.folder].into_iter().filter_map(|from| normal(from, upwards)));
+            for upward in literals.filter_map(|literal| Some(&literal[literal.find("../")?..])) {
+                found
+                    .extend([file_folder, &member.path].into_iter().filter_map(|from| resolve(from, upward)));
             }
         }
     }
     found.into_iter().filter(|path| root.join(path).exists()).collect()
 }
 
-/// What a dependency leads to.
-enum Meant<'m> {
-    Name(&'m str),
+/// The project that a dependency leads to.
+enum DependencyTarget<'d> {
+    Name(&'d str),
     /// Relative to the root.
     Folder(String),
 }
 
-impl Meant<'_> {
-    fn is(&self, home: &ProjectFolder) -> bool {
+impl DependencyTarget<'_> {
+    fn matches(&self, folder: &ProjectFolder) -> bool {
         match self {
-            Meant::Name(name) => home.name.as_deref() == Some(*name),
-            Meant::Folder(folder) => home.folder == *folder,
+            DependencyTarget::Name(name) => folder.name.as_deref() == Some(*name),
+            DependencyTarget::Folder(path) => folder.path == *path,
         }
     }
 }
 
-impl Lean {
-    /// What a dependency of this folder means; `None` if that is unknown.
-    fn meant(&self, home: &ProjectFolder) -> Option<Meant<'_>> {
+impl Dependency {
+    /// The target of a dependency of the project in this folder; `None` if it is unknown.
+    fn target(&self, folder: &ProjectFolder) -> Option<DependencyTarget<'_>> {
         match self {
-            Lean::Anything => None,
-            Lean::Name(name) => Some(Meant::Name(name)),
-            Lean::Folder(path) => normal(&home.folder, path).map(Meant::Folder),
+            Dependency::Anything => None,
+            Dependency::Name(name) => Some(DependencyTarget::Name(name)),
+            Dependency::Folder(path) => resolve(&folder.path, path).map(DependencyTarget::Folder),
         }
     }
 }
 
-/// A check of a project in a folder: named after the folder, and with its own scratch folder.
-fn placed(check: CheckSpec, folder: &str) -> CheckSpec {
+/// Moves a check to a folder: it is named after the folder, and has a separate scratch folder.
+fn move_to(folder: &str, check: CheckSpec) -> CheckSpec {
     if folder.is_empty() {
         return check;
     }
-    let own = format!("{SCRATCH}/{}", folder.replace('/', "+"));
-    let moved = |text: &str| text.replace(SCRATCH, &own);
+    let scratch = format!("{SCRATCH}/{}", folder.replace('/', "+"));
+    let moved = |text: &str| text.replace(SCRATCH, &scratch);
     CheckSpec {
-        name: named(&check.name, folder),
+        name: name_in(folder, &check.name),
         folder: folder.to_string(),
-        needs: check.needs.iter().map(|need| named(need, folder)).collect(),
-        action: check.action.with_words(moved),
+        needs: check.needs.iter().map(|need| name_in(folder, need)).collect(),
+        action: check.action.map_words(moved),
         members: check.members.map(|members| Members {
             command: members.command.iter().map(|word| moved(word)).collect(),
             ..members
@@ -310,12 +329,12 @@ fn placed(check: CheckSpec, folder: &str) -> CheckSpec {
     }
 }
 
-fn named(check: &str, folder: &str) -> String {
+fn name_in(folder: &str, check: &str) -> String {
     if folder.is_empty() { check.to_string() } else { format!("{check}:{folder}") }
 }
 
-/// A path from a folder, relative to the root; `None` if it leaves the repository.
-fn normal(folder: &str, path: &str) -> Option<String> {
+/// Resolves a path from a folder to a path relative to the root; `None` if it leaves the repository.
+fn resolve(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for component in Path::new(path).components() {
         match component {

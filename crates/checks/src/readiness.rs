@@ -1,16 +1,16 @@
-//! Tier 4: whether a large change is ready: no secrets, visible errors, limits on external calls.
+//! Tier 4: the readiness of a large change: no secrets, visible errors, limits on external calls.
 //!
 //! Secrets are found by their shape and can fail the gate. The other two rows are guesses from words in the added
-//! lines; they say so, and cannot fail the gate.
+//! lines: their reasons say so, and they cannot fail the gate.
 
 use super::result::{CheckEnd, CheckResult};
 use remand_kernel::change::Change;
 use remand_kernel::evidence::Tier;
 use std::path::Path;
 
-/// Words that handle an error, and words that make it visible.
-const HANDLING: [&str; 6] = ["catch (", "catch(", "except ", "if err != nil", "Err(", ".catch("];
-const SEEN: [&str; 12] = [
+/// Text that handles an error, and text that makes it visible.
+const ERROR_HANDLING: [&str; 6] = ["catch (", "catch(", "except ", "if err != nil", "Err(", ".catch("];
+const ERROR_REPORTING: [&str; 12] = [
     "log",
     "trace",
     "tracing",
@@ -25,8 +25,8 @@ const SEEN: [&str; 12] = [
     "?;",
 ];
 
-/// Words that call something outside the program, and words that limit such a call.
-const OUTSIDE: [&str; 12] = [
+/// Text that calls something outside the program, and text that limits the call.
+const EXTERNAL_CALLS: [&str; 12] = [
     "http.",
     "https.",
     "fetch(",
@@ -40,7 +40,7 @@ const OUTSIDE: [&str; 12] = [
     "Command::new",
     "exec(",
 ];
-const BOUNDED: [&str; 9] = [
+const CALL_LIMITS: [&str; 9] = [
     "timeout",
     "Timeout",
     "deadline",
@@ -69,19 +69,19 @@ pub fn readiness(change: &Change, redact: &dyn Fn(&str) -> String) -> (Vec<Check
     } else {
         result("readiness-secrets", CheckEnd::Failed, lines.join("\n"))
     };
-    let seen = guess(
+    let errors = guess(
         change,
         "readiness-observability",
-        (&HANDLING, "handle errors"),
-        (&SEEN, "log, count or pass on anything"),
+        (&ERROR_HANDLING, "handle errors"),
+        (&ERROR_REPORTING, "log, count or pass on anything"),
     );
-    let bounded = guess(
+    let calls = guess(
         change,
         "readiness-degradation",
-        (&OUTSIDE, "call something outside the program"),
-        (&BOUNDED, "set a time limit, retry or fall back"),
+        (&EXTERNAL_CALLS, "call something outside the program"),
+        (&CALL_LIMITS, "set a time limit, retry or fall back"),
     );
-    (vec![secrets, seen, bounded], leaks)
+    (vec![secrets, errors, calls], leaks)
 }
 
 fn leaks(change: &Change, redact: &dyn Fn(&str) -> String) -> Vec<Leak> {
@@ -158,7 +158,7 @@ mod tests {
         Change { files: vec![file], ..Change::default() }
     }
 
-    /// Stands in for the redactor, which has its own tests.
+    /// Replaces the real redactor, which has separate tests.
     fn redacted(text: &str) -> String {
         match text.find("ghp_") {
             Some(at) => format!("{}[secret: GitHub token]\"", &text[..at]),

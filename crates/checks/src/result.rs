@@ -1,6 +1,6 @@
 //! The result of one check: the same type from the process to the gate.
 
-use super::snippet::{Interest, LONGEST, snippet};
+use super::snippet::{Interest, MAX_CHARACTERS, snippet};
 use super::spec::CheckSpec;
 use remand_kernel::change::TestResult;
 use remand_kernel::evidence::Tier;
@@ -8,7 +8,7 @@ use remand_ledger::BlobId;
 use remand_ledger::fact::Reuse;
 use std::time::Duration;
 
-/// The program that evidence names for what the engine does itself.
+/// The tool that evidence names if the engine checks without a program.
 const ENGINE: &str = "remand";
 
 /// The result of one check, with everything that the evidence records. `stored.rs` converts it to a fact of the ledger
@@ -17,12 +17,12 @@ const ENGINE: &str = "remand";
 pub struct CheckResult {
     pub name: String,
     pub tool: String,
-    /// None for a record that is not a check of any tier.
+    /// `None` for a record that is not a check of any tier.
     pub tier: Option<Tier>,
-    /// As a person would type it; none for what the engine checks without a program.
+    /// As a person would type it; `None` if the engine checks without a program.
     pub command: Option<String>,
     pub end: CheckEnd,
-    /// None where no process ran, or the engine ended it.
+    /// `None` if no process ran, or if the engine ended it.
     pub exit_code: Option<i32>,
     /// The whole output, both streams in the order in which they were written.
     pub output: Vec<u8>,
@@ -33,12 +33,12 @@ pub struct CheckResult {
     pub duration: Duration,
     pub tests: Vec<TestResult>,
     pub listing: TestListing,
-    /// Why, for every end except a plain pass or failure.
+    /// Why the check ended this way; empty for a plain pass or failure.
     pub reason: String,
     pub steadiness: Steadiness,
     /// How this result relates to results of other occasions; `None` if it is valid for this occasion only.
     pub reuse: Option<Reuse>,
-    /// Where the ledger already keeps output and tests, for a reused result.
+    /// For a reused result: the output and tests that the ledger already keeps.
     pub stored: StoredBlobs,
 }
 
@@ -52,7 +52,7 @@ pub struct StoredBlobs {
 /// Whether several runs on one tree ended alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steadiness {
-    /// As far as is known.
+    /// No run is known to have ended differently.
     Steady,
     Flaky,
 }
@@ -78,7 +78,7 @@ pub enum CheckEnd {
     TimedOut,
     /// Not run: a check that it needs did not pass, or the change cannot affect it.
     Skipped,
-    /// Not run: it looks at single files, and there is none for it.
+    /// Not run: it looks at individual files, and there is none for it.
     NoFiles,
     /// Not run: a tool is missing, or its process cannot be started. Not a defect of the work.
     Environment,
@@ -107,7 +107,7 @@ impl CheckResult {
             end,
             exit_code: None,
             output: Vec::new(),
-            snippet: reason.chars().take(LONGEST).collect(),
+            snippet: reason.chars().take(MAX_CHARACTERS).collect(),
             collected: None,
             duration: Duration::ZERO,
             tests: Vec::new(),
@@ -123,7 +123,7 @@ impl CheckResult {
         self.end == CheckEnd::Passed
     }
 
-    /// Whether it says anything about the work, good or bad.
+    /// Whether the result is evidence about the work, good or bad.
     pub fn counts(&self) -> bool {
         match self.end {
             CheckEnd::Passed | CheckEnd::Failed | CheckEnd::TimedOut => true,
@@ -135,12 +135,12 @@ impl CheckResult {
         }
     }
 
-    /// Whether it was reused, so that nothing ran for it.
+    /// Whether the result was reused: nothing ran for it.
     pub fn is_reused(&self) -> bool {
         matches!(self.reuse, Some(Reuse::Taken { .. }))
     }
 
-    /// What the environment lacks, where that is why the check did not run.
+    /// The reason, if the check did not run because the environment lacks something.
     pub fn missing_from_environment(&self) -> Option<&str> {
         (self.end == CheckEnd::Environment).then_some(self.reason.as_str())
     }
@@ -154,7 +154,7 @@ impl CheckResult {
     }
 }
 
-/// Results of a check on earlier trees that say something about them.
+/// The results of one check that count as evidence, among results on earlier trees.
 pub fn earlier<'r>(results: &'r [CheckResult], check: &'r str) -> impl Iterator<Item = &'r CheckResult> {
     results.iter().filter(move |result| result.name == check && result.counts())
 }

@@ -1,4 +1,4 @@
-//! Runs one check in a work tree and reads its result from what the process leaves behind.
+//! Runs one check in a work tree, and reads its result from the exit status, the output and the reports.
 
 use super::action::{BuiltIn, CheckAction};
 use super::context::{CheckContext, FileScope};
@@ -17,7 +17,7 @@ use remand_process::{Exit, SpawnError};
 use std::path::Path;
 use std::time::Duration;
 
-/// Runs a plan in one place, as it is: nothing is cleaned between checks.
+/// Runs a plan in one work tree, which is not cleaned between checks.
 pub fn run_plan(plan: &CheckPlan, context: &CheckContext<'_>) -> Vec<CheckResult> {
     let mut run = CheckRun::new(plan);
     while let Some(spec) = run.next_check() {
@@ -39,7 +39,7 @@ struct CheckProcess<'c> {
     context: &'c CheckContext<'c>,
 }
 
-/// What the processes of one check left behind.
+/// The exit, output and reports of all processes of one check.
 struct ProcessEnd {
     exit: Exit,
     output: Vec<u8>,
@@ -54,7 +54,7 @@ impl CheckProcess<'_> {
             CheckAction::BuiltIn(BuiltIn::Syntax) => return self.syntax(),
             CheckAction::Argv(_) | CheckAction::Shell(_) => {}
         }
-        match self.context.missing(self.spec) {
+        match self.context.missing_before(self.spec) {
             Some(MissingProgram::Machine(reason)) => {
                 return CheckResult::not_run(self.spec, CheckEnd::Environment, reason);
             }
@@ -71,13 +71,13 @@ impl CheckProcess<'_> {
         if files.is_empty() {
             return self.no_files();
         }
-        match self.processes(&files) {
+        match self.run_processes(&files) {
             Ok(ran) => self.judge(&ran),
             Err(error) => self.not_started(&error),
         }
     }
 
-    fn processes(&self, files: &[Option<String>]) -> Result<ProcessEnd, SpawnError> {
+    fn run_processes(&self, files: &[Option<String>]) -> Result<ProcessEnd, SpawnError> {
         let mut all = ProcessEnd {
             exit: Exit::Code(0),
             output: Vec::new(),
@@ -87,15 +87,15 @@ impl CheckProcess<'_> {
         };
         for file in files {
             let Some(mut job) = self.context.job(self.spec, file.as_deref()) else { continue };
-            // The time limit covers the whole check, however many files it has.
+            // The time limit is for the whole check, not for each file.
             job.limits.time = job.limits.time.saturating_sub(all.duration);
-            let stale = self.stamps();
+            let before = self.stamps();
             let ended = remand_process::run(&job, self.context.cancel)?;
             all.output.extend(ended.stdout.bytes);
             all.output.extend(ended.stderr.bytes);
             all.is_cut |= ended.stdout.truncated || ended.stderr.truncated;
             all.duration += ended.duration;
-            all.reports.extend(tree_files::fresh(&self.stamps(), &stale));
+            all.reports.extend(tree_files::read_changed(&self.stamps(), &before));
             if !ended.exit.succeeded() && all.exit.succeeded() {
                 all.exit = ended.exit;
             }
@@ -109,13 +109,13 @@ impl CheckProcess<'_> {
 
     fn judge(&self, ran: &ProcessEnd) -> CheckResult {
         let text = self.without_tree(&plain(&ran.output));
-        let report = if ran.is_cut && self.spec.parser.report().is_none() {
+        let report = if ran.is_cut && self.spec.parser.report_extension().is_none() {
             ParsedOutput::default()
         } else {
             let reports: Vec<String> = ran.reports.iter().map(|report| self.without_tree(report)).collect();
             parsers::parse(self.spec.parser, &text, &reports)
         };
-        let (end, exit_code, reason) = self.ended(ran.exit, &report);
+        let (end, exit_code, reason) = self.end(ran.exit, &report);
         let interest = if end == CheckEnd::Passed { Interest::End } else { Interest::FirstFailure };
         let cut = if ran.is_cut { "the middle of the output was cut" } else { "" };
         let reason =
@@ -124,7 +124,7 @@ impl CheckProcess<'_> {
             end,
             exit_code,
             snippet: snippet(report.readable.as_deref().unwrap_or(&text), interest),
-            output: [ran.output.as_slice(), failure::kept(&report.failures).as_bytes()].concat(),
+            output: [ran.output.as_slice(), failure::report_section(&report.failures).as_bytes()].concat(),
             collected: report.collected,
             duration: ran.duration,
             tests: report.tests,
@@ -132,13 +132,13 @@ impl CheckProcess<'_> {
         }
     }
 
-    /// The exit code decides; the parsed output can only turn a pass into a failure.
-    fn ended(&self, exit: Exit, report: &ParsedOutput) -> (CheckEnd, Option<i32>, String) {
+    /// The exit code decides. The parsed output can only turn a pass into a failure or a vacuous result.
+    fn end(&self, exit: Exit, report: &ParsedOutput) -> (CheckEnd, Option<i32>, String) {
         match exit {
             Exit::Code(0) if report.collected == Some(0) => {
                 (CheckEnd::Vacuous, Some(0), "no test ran, so this is not a pass".to_string())
             }
-            Exit::Code(0) if self.spec.parser.report().is_some() && report.collected.is_none() => (
+            Exit::Code(0) if self.spec.parser.report_extension().is_some() && report.collected.is_none() => (
                 CheckEnd::Vacuous,
                 Some(0),
                 "no report was written, so no test is known to have run".to_string(),
@@ -164,8 +164,8 @@ impl CheckProcess<'_> {
     }
 
     fn not_started(&self, error: &SpawnError) -> CheckResult {
-        let is_defect_of_tree = matches!(error, SpawnError::Folder { .. });
-        let end = if is_defect_of_tree { CheckEnd::Failed } else { CheckEnd::Environment };
+        let is_missing_folder = matches!(error, SpawnError::Folder { .. });
+        let end = if is_missing_folder { CheckEnd::Failed } else { CheckEnd::Environment };
         CheckResult::not_run(self.spec, end, error.to_string())
     }
 
@@ -199,26 +199,25 @@ impl CheckProcess<'_> {
         CheckResult::not_run(self.spec, CheckEnd::NoFiles, "there is no file to look at".to_string())
     }
 
-    fn files(&self, endings: &[String]) -> Vec<String> {
-        let fits = |file: &String| {
-            endings.is_empty()
-                || endings
-                    .iter()
-                    .any(|ending| Path::new(file).extension().is_some_and(|e| e == ending.as_str()))
+    fn files(&self, extensions: &[String]) -> Vec<String> {
+        let is_selected = |file: &String| {
+            let found = Path::new(file).extension();
+            extensions.is_empty()
+                || extensions.iter().any(|extension| found.is_some_and(|found| found == extension.as_str()))
         };
         let files = match self.context.files {
             FileScope::Whole => tree_files::all(&self.context.tree.join(&self.spec.folder)),
             FileScope::Changed(files) => tree_files::present(self.context.tree, &self.spec.folder, files),
         };
-        files.into_iter().filter(fits).collect()
+        files.into_iter().filter(is_selected).collect()
     }
 
-    /// The present report files with their modification times.
+    /// The report files that exist, with their modification times.
     fn stamps(&self) -> tree_files::Stamps {
-        match (&self.spec.report, self.spec.parser.report()) {
-            (Some(report), Some(ending)) => {
+        match (&self.spec.report, self.spec.parser.report_extension()) {
+            (Some(report), Some(extension)) => {
                 let folder = self.context.tree.join(&self.spec.folder);
-                tree_files::stamps(&folder, &self.context.filled(report), ending)
+                tree_files::stamps(&folder, &self.context.fill_in(report), extension)
             }
             (_, _) => tree_files::Stamps::new(),
         }

@@ -1,4 +1,4 @@
-//! Real checks of real small projects.
+//! Tests that run real checks on small projects.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 use super::*;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// A project in its own temporary folder, with its own home.
+/// A project in a temporary folder, with a separate home.
 pub struct Project {
     folder: TempDir,
     pub environment: BTreeMap<OsString, OsString>,
@@ -50,7 +50,7 @@ impl Project {
         self.folder.path().join("tree")
     }
 
-    /// The files before the change; none, unless a test puts them there.
+    /// The folder with the files before the change; it does not exist unless a test creates it.
     fn base(&self) -> PathBuf {
         self.folder.path().join("base")
     }
@@ -79,10 +79,10 @@ impl Project {
         )
     }
 
-    pub fn configured(&self, flags: &[(&str, &str)]) -> Result<Vec<CheckSpec>, SpecError> {
+    pub fn configured(&self, settings: &[(&str, &str)]) -> Result<Vec<CheckSpec>, SpecError> {
         let mut choices: BTreeMap<String, CheckChoice> = BTreeMap::new();
         let mut detected = Detected::Used;
-        for (key, value) in flags {
+        for (key, value) in settings {
             let key = key.strip_prefix("checks.").expect("a key of checks");
             let Some((name, key)) = key.rsplit_once('.') else {
                 assert_eq!((key, *value), ("detect", "false"));
@@ -123,7 +123,7 @@ impl Project {
 
     /// Runs a shell command as a check.
     fn shell(&self, text: &str, parser: Parser) -> CheckResult {
-        let mut spec = CheckSpec::new("own", Tier::Two, CheckAction::Shell(text.to_string()));
+        let mut spec = CheckSpec::new("custom", Tier::Two, CheckAction::Shell(text.to_string()));
         spec.parser = parser;
         self.run(&[spec]).remove(0)
     }
@@ -221,7 +221,7 @@ fn a_cargo_project_passes_and_breaking_a_function_is_a_regression_of_each_of_its
 
 // EP-15 EP-19
 #[test]
-fn a_python_project_is_compiled_and_tested_without_a_trace_in_its_tree() {
+fn a_python_project_is_compiled_and_tested_without_new_files_in_its_tree() {
     let project = python_project();
     let specs = project.configured(&[]).expect("checks");
     let before = project.run(&specs);
@@ -282,7 +282,7 @@ fn a_node_project_is_checked_file_by_file_and_tested() {
     let before = project.run(&specs);
     let names = ["syntax", "node-check", "npm-test"];
     assert_eq!(before.iter().map(|result| result.name.as_str()).collect::<Vec<_>>(), names);
-    if !job::finds(&project.environment, "node") || !job::finds(&project.environment, "npm") {
+    if !job::is_on_path(&project.environment, "node") || !job::is_on_path(&project.environment, "npm") {
         // Without Node, the missing tool must not count as a failure of the work.
         assert_eq!(before[1].end, CheckEnd::Environment);
         assert!(
@@ -307,13 +307,13 @@ fn a_node_project_is_checked_file_by_file_and_tested() {
 #[test]
 fn output_that_claims_success_does_not_outweigh_the_exit_code() {
     let project = Project::new(&[]);
-    let lie = "echo 'test a ... ok'; echo 'test result: ok. 1 passed; 0 failed; 0 ignored'; exit 1";
-    let result = project.shell(lie, Parser::Cargo);
+    let false_claim = "echo 'test a ... ok'; echo 'test result: ok. 1 passed; 0 failed; 0 ignored'; exit 1";
+    let result = project.shell(false_claim, Parser::Cargo);
     assert_eq!((result.end, result.exit_code, result.collected), (CheckEnd::Failed, Some(1), Some(1)));
     assert_eq!(tests(&result), [("a", TestEnd::Passed)]);
     let rows = after_rows(std::slice::from_ref(&result));
     assert!(!rows[0].passed);
-    assert_eq!(compare(&[], &[result], &project.tree())[0].id, "check:own");
+    assert_eq!(compare(&[], &[result], &project.tree())[0].id, "check:custom");
 }
 
 // CORE-06 CORE-13
@@ -331,7 +331,7 @@ fn exit_code_0_with_a_failed_test_is_not_a_pass() {
 fn exit_code_0_without_a_test_is_not_a_pass() {
     let project = Project::new(&[("tests/test_none.py", "")]);
     let specs = project
-        .configured(&[("checks.own.command", "true"), ("checks.own.parser", "cargo")])
+        .configured(&[("checks.custom.command", "true"), ("checks.custom.parser", "cargo")])
         .expect("checks");
     let result = project.shell("echo 'test result: ok. 0 passed; 0 failed; 3 ignored'", Parser::Cargo);
     assert_eq!((result.end, result.exit_code, result.collected), (CheckEnd::Vacuous, Some(0), Some(0)));
@@ -360,7 +360,7 @@ fn a_baseline_without_tests_excuses_no_failure_and_losing_all_tests_is_a_finding
     let bad = [project.shell("echo 'test a ... FAILED'; exit 1", Parser::Cargo)];
     let GateResult::Failed(reasons) = gate(&none, &bad) else { panic!("passed") };
     assert!(
-        reasons.iter().any(|reason| reason.contains("`own` (tier 2, iteration 1) failed")),
+        reasons.iter().any(|reason| reason.contains("`custom` (tier 2, iteration 1) failed")),
         "{reasons:?}"
     );
     let tree = project.tree();
@@ -369,7 +369,7 @@ fn a_baseline_without_tests_excuses_no_failure_and_losing_all_tests_is_a_finding
     let lost = compare(&good, &none, &tree);
     assert_eq!(
         lost.iter().map(|finding| finding.claim.as_str()).collect::<Vec<_>>(),
-        ["the check `own` runs no test"]
+        ["the check `custom` runs no test"]
     );
     assert_eq!(lost[0].severity, Severity::Critical);
 }
@@ -379,7 +379,7 @@ fn a_baseline_without_tests_excuses_no_failure_and_losing_all_tests_is_a_finding
 fn a_report_of_an_earlier_run_is_not_read_again() {
     let project = Project::new(&[("good.xml", "<testsuite><testcase name='a'/></testsuite>")]);
     let mut spec = CheckSpec::new(
-        "own",
+        "custom",
         Tier::Two,
         CheckAction::Shell("mkdir -p out && cp good.xml out/r.xml".to_string()),
     );
@@ -396,13 +396,14 @@ fn a_report_of_an_earlier_run_is_not_read_again() {
 #[test]
 fn a_check_that_exceeds_its_time_limit_is_not_a_failed_check() {
     let project = Project::new(&[]);
-    let mut spec = CheckSpec::new("slow", Tier::Two, CheckAction::Shell("echo begun; sleep 600".to_string()));
+    let mut spec =
+        CheckSpec::new("slow", Tier::Two, CheckAction::Shell("echo started; sleep 600".to_string()));
     spec.time = Duration::from_millis(300);
     let after = CheckSpec { needs: vec!["slow".to_string()], name: "next".to_string(), ..spec.clone() };
     let results = project.run(&[spec, after]);
     assert_eq!(ends(&results), [("slow", CheckEnd::TimedOut), ("next", CheckEnd::Skipped)]);
     assert_eq!(results[0].exit_code, None);
-    assert_eq!(results[0].output, b"begun\n");
+    assert_eq!(results[0].output, b"started\n");
     assert_eq!(results[0].reason, "exceeded its time limit of 300ms");
     assert_eq!(results[1].reason, "not run, because `slow` did not pass");
     let finding = &compare(&[], &results, &project.tree())[0];
@@ -427,9 +428,9 @@ fn a_missing_tool_is_an_environment_problem_and_a_missing_script_of_the_tree_is_
         ("inner", CheckEnd::Failed),
     ];
     assert_eq!(ends(&results), expected);
-    let lacks = results[0].missing_from_environment().expect("a reason");
+    let reason = results[0].missing_from_environment().expect("a reason");
     assert_eq!(
-        lacks,
+        reason,
         "`no-such-tool-anywhere` is not on the PATH of the checks; install it, or correct the command"
     );
     let rows = after_rows(&results);
@@ -441,7 +442,7 @@ fn a_missing_tool_is_an_environment_problem_and_a_missing_script_of_the_tree_is_
 #[test]
 fn a_check_that_needs_a_failed_one_is_recorded_as_not_run_and_does_not_count() {
     let project = Project::new(&[("a.txt", "text\n")]);
-    let flags = [
+    let settings = [
         ("checks.build.command", "exit 3"),
         ("checks.test.command", "touch ran"),
         ("checks.test.needs", "[\"build\"]"),
@@ -449,7 +450,7 @@ fn a_check_that_needs_a_failed_one_is_recorded_as_not_run_and_does_not_count() {
         ("checks.more.needs", "[\"test\"]"),
         ("checks.apart.command", "true"),
     ];
-    let results = project.run(&project.configured(&flags).expect("checks"));
+    let results = project.run(&project.configured(&settings).expect("checks"));
     let expected = [
         ("syntax", CheckEnd::Passed),
         ("apart", CheckEnd::Passed),
@@ -518,7 +519,7 @@ fn the_full_output_and_individual_tests_are_stored_with_the_row() {
 #[test]
 fn the_quick_checks_are_those_of_tier_1_unless_configured_otherwise() {
     let project = Project::new(&[("a.txt", "text\n")]);
-    let flags = [
+    let settings = [
         ("checks.slow.command", "true"),
         ("checks.quick.command", "true"),
         ("checks.quick.quick", "true"),
@@ -526,7 +527,7 @@ fn the_quick_checks_are_those_of_tier_1_unless_configured_otherwise() {
         ("checks.first.command", "true"),
         ("checks.first.tier", "1"),
     ];
-    let specs = project.configured(&flags).expect("checks");
+    let specs = project.configured(&settings).expect("checks");
     let results = project.run_on(&specs, Selection::Quick, FileScope::Whole);
     assert_eq!(
         ends(&results),
@@ -558,14 +559,14 @@ fn a_cancel_stops_the_running_check_and_starts_no_other() {
 
 // EP-15
 #[test]
-fn syntax_finds_conflicts_and_files_that_cannot_be_read() {
+fn syntax_finds_conflicts_and_files_that_cannot_be_parsed() {
     let project = Project::new(&[
         ("good.json", "{\"a\": [1, 2]}\n"),
-        ("good.yaml", "a: 1\n---\nb: !own [2]\n"),
+        ("good.yaml", "a: 1\n---\nb: !tag [2]\n"),
         ("good.toml", "a = 1\n"),
         ("tsconfig.json", "{ // a comment\n}\n"),
         ("chart.yaml", "{{ if .Values.a }}\na: 1\n"),
-        ("title.md", "Title\n=======\n<<<<<<< is no conflict by itself\n"),
+        ("title.md", "Title\n=======\n<<<<<<< alone is not a conflict\n"),
         ("bad.json", "{\"a\": 1,}\n"),
         ("bad.yaml", "a: [1\nb: 2\n"),
         ("bad.toml", "a = 1\na = 2\n"),
@@ -579,7 +580,7 @@ fn syntax_finds_conflicts_and_files_that_cannot_be_read() {
     let result = project.run(&specs).remove(0);
     assert_eq!((result.end, result.exit_code, result.tool.as_str()), (CheckEnd::Failed, None, "remand"));
     let text = String::from_utf8(result.output.clone()).expect("text");
-    let starts: Vec<&str> = text.lines().map(|line| line.split(": ").next().expect("a place")).collect();
+    let starts: Vec<&str> = text.lines().map(|line| line.split(": ").next().expect("a location")).collect();
     assert_eq!(starts, ["bad.json:1:9", "bad.toml:2:1", "bad.yaml:2:2", "src/merged.c:2:1"], "{text}");
     let failed = result.tests.iter().filter(|test| test.end == TestEnd::Failed).count();
     assert_eq!((failed, result.collected), (4, Some(10)));
@@ -590,7 +591,7 @@ fn syntax_finds_conflicts_and_files_that_cannot_be_read() {
     let none = project.run_on(&specs, Selection::All, FileScope::Changed(&[]));
     assert_eq!(none[0].end, CheckEnd::NoFiles);
 
-    // An unreadable file at the base does not excuse another one.
+    // An invalid file at the base does not excuse another one.
     project.write("good.json", "{\n");
     let after = project.run_on(&specs, Selection::All, FileScope::Changed(&changed));
     let findings = compare(&[result], &after, &project.tree());
@@ -636,7 +637,7 @@ fn changed_sources_are_parsed_and_compared_with_the_base() {
     assert!(unjudged[0].starts_with("macros.c:1:") && unjudged[0].ends_with("had an error at the base too"));
     assert!(unjudged[1].starts_with("new.c:1:") && unjudged[1].ends_with("the macros of a new file"));
     assert!(unjudged[2].starts_with("odd.ts:1:") && unjudged.len() == 3, "{text}");
-    // Changes are compared with the base, so errors of the base itself fail nothing.
+    // Changes are compared with the base, so errors of the base itself fail no check.
     let whole = project.run_on(&project.detect(), Selection::All, FileScope::Whole).remove(0);
     assert_eq!(whole.end, CheckEnd::Passed);
 }
@@ -652,7 +653,7 @@ fn a_failure_on_every_earlier_tree_is_not_a_finding_and_one_earlier_pass_makes_i
     let both = [bad.clone(), good];
     let findings = compare(&both, &[bad], &tree);
     assert_eq!(findings.len(), 1);
-    assert_eq!((findings[0].id.as_str(), findings[0].severity), ("test:own:a", Severity::Critical));
+    assert_eq!((findings[0].id.as_str(), findings[0].severity), ("test:custom:a", Severity::Critical));
 }
 
 // CORE-13
@@ -665,9 +666,9 @@ fn a_pass_that_is_much_shorter_or_has_half_the_tests_is_doubtful() {
     let five = [past(1, 9), past(1000, 9), past(1000, 9), past(1000, 9), past(90_000, 8)];
     assert_eq!(
         doubt(&pass, &five).as_deref(),
-        Some("`own` took 99 ms; the median of earlier passes is 1000 ms")
+        Some("`custom` took 99 ms; the median of earlier passes is 1000 ms")
     );
-    assert_eq!(doubt(&pass, &five[..4]), Some("`own` ran 4 tests; the last pass ran 9".to_string()));
+    assert_eq!(doubt(&pass, &five[..4]), Some("`custom` ran 4 tests; the last pass ran 9".to_string()));
     assert_eq!(doubt(&pass, &[past(1000, 8)]), None);
     let slow = CheckResult { duration: Duration::from_millis(100), ..pass.clone() };
     assert_eq!(doubt(&slow, &five), None);

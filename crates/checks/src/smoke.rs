@@ -1,7 +1,7 @@
-//! Tier 3: loads what changed and runs smoke commands, where no test ran the program.
+//! Tier 3: if no test ran the program, loads the changed modules and runs smoke commands.
 
 use super::action::CheckAction;
-use super::installed::{environments, program_of};
+use super::installed::{environments, program_path};
 use super::result::{CheckEnd, CheckResult};
 use super::spec::CheckSpec;
 use remand_kernel::evidence::Tier;
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The row that says why nothing could run.
+/// The name of the row that says why nothing could run.
 const INFEASIBLE: &str = "tier3-infeasible";
 
 const LOAD_PYTHON: &str = "load-python";
@@ -18,16 +18,14 @@ const LOAD_PYTHON: &str = "load-python";
 const STATIC: [&str; 9] =
     ["cargo-clippy", "cmake-build", "eslint", "make", "mvn-compile", "mypy", "pyright", "ruff", "tsc"];
 
-/// Time limit of loading.
-const LOADING: Duration = Duration::from_secs(60);
-const SMOKING: Duration = Duration::from_secs(5 * 60);
+const LOAD_TIMEOUT: Duration = Duration::from_secs(60);
+const SMOKE_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
-/// Exit code and last line of a loader that could load nothing, because packages are missing. The code alone is not
-/// enough: a module that exits while it is loaded may choose it.
+/// The exit code and last line of a loader that could load nothing, because packages are missing. The code alone is
+/// ambiguous: a module that exits while it is loaded may return the same code.
 const NOTHING_LOADED: (i32, &str) = (42, "0 loaded");
 
-/// Maximum number of modules to load.
-const MOST: usize = 50;
+const MAX_MODULES: usize = 50;
 
 const PYTHON: &str = "import importlib, os, sys\nloaded = 0\nfor name in sys.argv[1:]:\n    try:\n        \
 importlib.import_module(name)\n        loaded += 1\n    except ModuleNotFoundError as error:\n        \
@@ -54,8 +52,8 @@ pub fn has_runtime_signal(results: &[CheckResult]) -> bool {
     })
 }
 
-/// Checks that load the changed modules of a tree. Python modules next to an environment that `checks` use are loaded with
-/// that environment, from its folder.
+/// Checks that load the changed modules of a tree. If `checks` use a Python environment in a folder above a module, the
+/// module is loaded from that folder, with that environment.
 pub fn loading(changed: &[String], checks: &[CheckSpec], is_test: impl Fn(&Path) -> bool) -> Vec<CheckSpec> {
     let sources = || changed.iter().filter(|file| !is_test(Path::new(file)));
     let environments = environments(checks);
@@ -67,22 +65,26 @@ pub fn loading(changed: &[String], checks: &[CheckSpec], is_test: impl Fn(&Path)
             modules.entry((folder, environment)).or_default().push(module);
         }
     }
-    let spec = |name: &str, program: [&str; 3], what: Vec<String>| {
-        let argv = program.iter().map(|word| word.to_string()).chain(what.into_iter().take(MOST)).collect();
+    let spec = |name: &str, program: [&str; 3], files: Vec<String>| {
+        let argv =
+            program.iter().map(|word| word.to_string()).chain(files.into_iter().take(MAX_MODULES)).collect();
         let mut spec = CheckSpec::new(name, Tier::Three, CheckAction::Argv(argv));
-        spec.time = LOADING;
+        spec.time = LOAD_TIMEOUT;
         spec
     };
-    let of_python = |((folder, environment), modules): ((&Path, &str), Vec<String>)| {
+    let python_spec = |((folder, environment), modules): ((&Path, &str), Vec<String>)| {
         let folder = folder.to_string_lossy().into_owned();
         let name =
             if folder.is_empty() { LOAD_PYTHON.to_string() } else { format!("{LOAD_PYTHON}:{folder}") };
         let python =
-            if environment.is_empty() { "python3".to_string() } else { program_of(environment, "python") };
+            if environment.is_empty() { "python3".to_string() } else { program_path(environment, "python") };
         let spec = spec(&name, [&python, "-c", PYTHON], modules);
-        CheckSpec { folder, ..spec.with("PYTHONPATH", "src:.").with("PYTHONDONTWRITEBYTECODE", "1") }
+        CheckSpec {
+            folder,
+            ..spec.with_variable("PYTHONPATH", "src:.").with_variable("PYTHONDONTWRITEBYTECODE", "1")
+        }
     };
-    let mut specs: Vec<CheckSpec> = modules.into_iter().map(of_python).collect();
+    let mut specs: Vec<CheckSpec> = modules.into_iter().map(python_spec).collect();
     let files: Vec<String> = sources().filter(|file| is_script(file)).cloned().collect();
     if !files.is_empty() {
         specs.push(spec("load-node", ["node", "-e", NODE], files));
@@ -91,7 +93,7 @@ pub fn loading(changed: &[String], checks: &[CheckSpec], is_test: impl Fn(&Path)
 }
 
 /// The nearest folder above a file that holds a Python environment, and the name of the environment; the root and an
-/// empty name where there is none.
+/// empty name if there is none.
 fn nearest_environment<'e>(file: &str, environments: &'e BTreeSet<PathBuf>) -> (&'e Path, &'e str) {
     let split = |environment: &'e PathBuf| Some((environment.parent()?, environment.file_name()?.to_str()?));
     let above =
@@ -104,32 +106,34 @@ pub fn smoke(task: &str, lines: &[String]) -> CheckSpec {
     let text = format!("set -e\n{}", lines.join("\n"));
     let mut spec = CheckSpec::new(&format!("smoke:{task}"), Tier::Three, CheckAction::Shell(text));
     spec.tool = "sh".to_string();
-    spec.time = SMOKING;
+    spec.time = SMOKE_TIMEOUT;
     spec
 }
 
-/// The results of tier 3: what ran, or else why nothing could.
-pub fn kept(results: Vec<CheckResult>, why_not: Option<&str>) -> Vec<CheckResult> {
-    let says_nothing = |result: &CheckResult| {
-        let (code, said) = NOTHING_LOADED;
-        let last = String::from_utf8_lossy(&result.output);
-        let is_empty = result.exit_code == Some(code) && last.trim_end().lines().next_back() == Some(said);
-        !result.counts() || (is_load(result) && is_empty)
+/// The conclusive results of tier 3; if there are none, one result that says why.
+pub fn tier_3_results(results: Vec<CheckResult>, why_not: Option<&str>) -> Vec<CheckResult> {
+    let is_inconclusive = |result: &CheckResult| {
+        let (code, line) = NOTHING_LOADED;
+        let output = String::from_utf8_lossy(&result.output);
+        let loaded_nothing =
+            result.exit_code == Some(code) && output.trim_end().lines().next_back() == Some(line);
+        !result.counts() || (is_load(result) && loaded_nothing)
     };
-    let (silent, mut kept): (Vec<CheckResult>, Vec<CheckResult>) =
-        results.into_iter().partition(|result| says_nothing(result));
-    if kept.is_empty() {
-        let tried = silent.iter().map(|result| format!("`{}` says nothing: {}", result.name, said(result)));
+    let (inconclusive, mut conclusive): (Vec<CheckResult>, Vec<CheckResult>) =
+        results.into_iter().partition(|result| is_inconclusive(result));
+    if conclusive.is_empty() {
+        let tried = inconclusive
+            .iter()
+            .map(|result| format!("`{}` is inconclusive: {}", result.name, reason_or_snippet(result)));
         let reasons: Vec<String> = why_not.map(str::to_string).into_iter().chain(tried).collect();
         let reason = if reasons.is_empty() {
-            "no test ran, no changed file can be loaded by itself, and no smoke command was proposed"
-                .to_string()
+            "no test ran, no changed file can be loaded alone, and no smoke command was proposed".to_string()
         } else {
             format!("no test ran; {}", reasons.join("; "))
         };
-        kept.push(infeasible(reason));
+        conclusive.push(infeasible(reason));
     }
-    kept
+    conclusive
 }
 
 /// Whether loading exceeded its time limit.
@@ -137,8 +141,8 @@ pub fn hangs(result: &CheckResult) -> bool {
     is_load(result) && result.end == CheckEnd::TimedOut
 }
 
-/// A module that hung before the change too is a server: its result says nothing.
-pub fn serving(result: CheckResult) -> CheckResult {
+/// The skipped result of a module that hung before the change too: it is a server, so its result proves nothing.
+pub fn skipped_as_server(result: CheckResult) -> CheckResult {
     let reason = format!("{}, as it does before the change", result.reason);
     CheckResult { end: CheckEnd::Skipped, snippet: reason.clone(), reason, ..result }
 }
@@ -147,7 +151,7 @@ fn is_load(result: &CheckResult) -> bool {
     result.name.starts_with("load-")
 }
 
-fn said(result: &CheckResult) -> &str {
+fn reason_or_snippet(result: &CheckResult) -> &str {
     if result.reason.is_empty() { &result.snippet } else { &result.reason }
 }
 
@@ -155,7 +159,7 @@ fn infeasible(reason: String) -> CheckResult {
     CheckResult::of_engine(INFEASIBLE, Some(Tier::Three), CheckEnd::Skipped, reason)
 }
 
-/// `src/a/b.py` as `a.b`; none for a script, or for a file that has no module name.
+/// The module name of a file, such as `a.b` for `src/a/b.py`; `None` for a script or a file without a module name.
 fn module(file: &str) -> Option<String> {
     let path = file.strip_suffix(".py")?;
     let path = path.strip_prefix("src/").unwrap_or(path);
@@ -166,12 +170,12 @@ fn module(file: &str) -> Option<String> {
             && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     };
     let last = path.rsplit('/').next()?;
-    let is_meant = !["setup", "__main__", "conftest", "manage"].contains(&last);
-    (is_meant && path.split('/').all(is_word)).then(|| path.replace('/', "."))
+    let is_importable = !["setup", "__main__", "conftest", "manage"].contains(&last);
+    (is_importable && path.split('/').all(is_word)).then(|| path.replace('/', "."))
 }
 
-/// Whether a file is a JavaScript module; a tool loads its configuration itself.
+/// Whether a file is a JavaScript module that can be loaded alone. Tools load their configuration files themselves.
 fn is_script(file: &str) -> bool {
-    let is_named = [".js", ".mjs", ".cjs"].iter().any(|ending| file.ends_with(ending));
-    is_named && !file.contains(".config.") && !file.starts_with("bin/")
+    let has_extension = [".js", ".mjs", ".cjs"].iter().any(|extension| file.ends_with(extension));
+    has_extension && !file.contains(".config.") && !file.starts_with("bin/")
 }

@@ -2,10 +2,10 @@
 
 use remand_notation::clean;
 
-/// The longest snippet, in characters.
-pub const LONGEST: usize = 500;
+/// The maximum length of a snippet.
+pub const MAX_CHARACTERS: usize = 500;
 
-const FAILURES: [&str; 14] = [
+const FAILURE_MARKERS: [&str; 14] = [
     "error:",
     "error[",
     "Error:",
@@ -22,17 +22,17 @@ const FAILURES: [&str; 14] = [
     ": No such file",
 ];
 
-/// What a reader wants to see of an output.
+/// The part of an output that interests a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interest {
     FirstFailure,
     End,
 }
 
-/// At most 500 characters of an output, whole lines where they fit.
+/// At most 500 characters of an output, in whole lines if possible.
 pub fn snippet(text: &str, interest: Interest) -> String {
     let text = text.trim_end();
-    if text.chars().count() <= LONGEST {
+    if text.chars().count() <= MAX_CHARACTERS {
         return text.trim_start_matches(['\n', '\r']).to_string();
     }
     let failure = match interest {
@@ -40,8 +40,8 @@ pub fn snippet(text: &str, interest: Interest) -> String {
         Interest::End => None,
     };
     match failure {
-        Some(start) if text[start..].chars().count() > LONGEST => {
-            text[start..].chars().take(LONGEST - 1).chain(['…']).collect()
+        Some(start) if text[start..].chars().count() > MAX_CHARACTERS => {
+            text[start..].chars().take(MAX_CHARACTERS - 1).chain(['…']).collect()
         }
         Some(_) | None => tail(text),
     }
@@ -50,19 +50,19 @@ pub fn snippet(text: &str, interest: Interest) -> String {
 /// The most informative line of a snippet: the first that names a failure, or else the first with any words.
 pub fn most_informative_line(snippet: &str) -> &str {
     let from = first_failure(snippet).unwrap_or(0);
-    let says = |line: &&str| line.chars().any(char::is_alphanumeric);
-    let line = snippet[from..].lines().find(says).unwrap_or_default();
+    let has_words = |line: &&str| line.chars().any(char::is_alphanumeric);
+    let line = snippet[from..].lines().find(has_words).unwrap_or_default();
     line.trim_start_matches('…').trim()
 }
 
 /// The start of the first line that reports a failure.
 fn first_failure(text: &str) -> Option<usize> {
-    let start = FAILURES.iter().filter_map(|sign| text.find(sign)).min()?;
+    let start = FAILURE_MARKERS.iter().filter_map(|marker| text.find(marker)).min()?;
     Some(text[..start].rfind('\n').map_or(0, |end| end + 1))
 }
 
 fn tail(text: &str) -> String {
-    let skip = text.chars().count() - (LONGEST - 1);
+    let skip = text.chars().count() - (MAX_CHARACTERS - 1);
     let rest: String = text.chars().skip(skip).collect();
     let whole = rest.find('\n').map(|end| &rest[end + 1..]).filter(|lines| !lines.is_empty());
     format!("…{}", whole.unwrap_or(&rest))

@@ -1,4 +1,4 @@
-//! One check as data, so that a run can pin it.
+//! One check as data, which a run can pin.
 
 use super::action::CheckAction;
 use super::members::Members;
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Stands for the scratch folder in environment values, arguments and reports.
+/// The placeholder for the scratch folder in environment values, arguments and report paths.
 pub const SCRATCH: &str = "{scratch}";
 
-const TIME: Duration = Duration::from_secs(15 * 60);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
 /// Enough for compilers and linkers of large projects.
-const MEMORY: u64 = 8 * 1024 * 1024 * 1024;
+const DEFAULT_MEMORY: u64 = 8 * 1024 * 1024 * 1024;
 
 /// One check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,19 +26,20 @@ pub struct CheckSpec {
     pub action: CheckAction,
     /// Relative to the work tree; empty for its root.
     pub folder: String,
-    /// In addition to the environment of all checks.
+    /// Variables in addition to the environment of all checks.
     pub environment: BTreeMap<String, String>,
     pub quick: bool,
     pub time: Duration,
     pub parser: Parser,
-    /// Where the parser finds its report, if not in the output; relative to the folder.
+    /// The path of the report that the parser reads, relative to the folder; `None` if it reads the output.
     pub report: Option<String>,
     /// Checks that must pass before this one is worth running.
     pub needs: Vec<String>,
     /// How often the check runs again after a new failure, to see whether it is flaky.
-    #[serde(default = "twice")]
+    #[serde(default = "default_reruns")]
     pub reruns: u32,
-    /// File extensions: the command runs once for each such file, with the file as its last argument.
+    /// File extensions: the command runs once for each file with one of them, with the file as its last argument. If empty,
+    /// the command runs once, without a file.
     pub each: Vec<String>,
     #[serde(default)]
     pub scope: CheckScope,
@@ -49,7 +50,7 @@ pub struct CheckSpec {
     #[serde(default)]
     pub network: bool,
     /// Memory limit of each process, in bytes of private writable memory.
-    #[serde(default = "memory")]
+    #[serde(default = "default_memory")]
     pub memory: u64,
 }
 
@@ -59,7 +60,7 @@ pub struct CheckSpec {
 pub enum CheckScope {
     #[default]
     Whole,
-    /// Changes to files below these folders, and of files outside every project.
+    /// Changes to files below these folders, and to files outside every project.
     Folders(Vec<String>),
 }
 
@@ -91,7 +92,7 @@ impl CheckSpec {
             folder: String::new(),
             environment: BTreeMap::new(),
             quick: tier == Tier::One,
-            time: TIME,
+            time: DEFAULT_TIMEOUT,
             parser: Parser::None,
             report: None,
             needs: Vec::new(),
@@ -99,8 +100,8 @@ impl CheckSpec {
             scope: CheckScope::Whole,
             members: None,
             network: false,
-            memory: MEMORY,
-            reruns: twice(),
+            memory: DEFAULT_MEMORY,
+            reruns: default_reruns(),
         }
     }
 
@@ -113,18 +114,18 @@ impl CheckSpec {
         self
     }
 
-    pub(super) fn by_member(self, members: Members) -> CheckSpec {
+    pub(super) fn with_members(self, members: Members) -> CheckSpec {
         CheckSpec { members: Some(members), ..self }
     }
 
-    pub(super) fn with(mut self, variable: &str, value: &str) -> CheckSpec {
+    pub(super) fn with_variable(mut self, variable: &str, value: &str) -> CheckSpec {
         self.environment.insert(variable.to_string(), value.to_string());
         self
     }
 }
 
-fn memory() -> u64 {
-    MEMORY
+fn default_memory() -> u64 {
+    DEFAULT_MEMORY
 }
 
 impl Parser {
@@ -145,8 +146,8 @@ impl Parser {
     pub const NAMES: &'static [&'static str] =
         &["cargo", "nextest", "pytest", "unittest", "node", "jest", "go", "tap", "junit", "none"];
 
-    /// The extension of the report files that it reads; `None` if it reads the output.
-    pub(super) fn report(self) -> Option<&'static str> {
+    /// The extension of the report files that the parser reads; `None` if it reads the output.
+    pub(super) fn report_extension(self) -> Option<&'static str> {
         match self {
             Parser::Junit => Some("xml"),
             Parser::Jest => Some("json"),
@@ -168,6 +169,6 @@ impl Parser {
     }
 }
 
-fn twice() -> u32 {
+fn default_reruns() -> u32 {
     2
 }

@@ -12,11 +12,11 @@ use std::time::Duration;
 /// When and for which task checks ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occasion {
-    /// None for the whole run.
+    /// `None` for the whole run.
     pub task: Option<String>,
     pub phase: RowPhase,
     pub round: u32,
-    /// From 1; 0 at the baseline.
+    /// Counts from 1; 0 at the baseline.
     pub iteration: u32,
 }
 
@@ -41,11 +41,11 @@ pub enum StoredError {
 pub enum ReadBack {
     /// Individual tests: enough to compare with.
     Tests,
-    /// Also the output of a failure, in which findings look for the file and line.
+    /// Also the output of a failure, from which findings take the file and line.
     TestsAndFailures,
 }
 
-/// A result on the occasion on which it was made.
+/// A result with its occasion and its blobs.
 #[derive(Clone, Copy)]
 struct Evidence<'e> {
     result: &'e CheckResult,
@@ -122,7 +122,7 @@ impl From<Evidence<'_>> for Check {
     }
 }
 
-/// A row that the kernel made, as a result.
+/// Converts a row that the kernel made.
 impl From<EvidenceRow> for CheckResult {
     fn from(row: EvidenceRow) -> CheckResult {
         let end = if row.passed { CheckEnd::Passed } else { CheckEnd::Failed };
@@ -135,7 +135,7 @@ impl From<EvidenceRow> for CheckResult {
     }
 }
 
-/// A row of the ledger as a result, without its blobs.
+/// Converts a row of the ledger, without reading its blobs.
 impl From<&CheckRow> for CheckResult {
     fn from(row: &CheckRow) -> CheckResult {
         let end = match (row.passed, row.tier) {
@@ -143,7 +143,7 @@ impl From<&CheckRow> for CheckResult {
             (false, Some(_)) => CheckEnd::Failed,
             (false, None) => CheckEnd::Vacuous,
         };
-        // The check of the engine that looks at single files has no command.
+        // Only the built-in check, which looks at individual files, has no command.
         let listing = if row.command.is_none() { TestListing::ChangedFiles } else { TestListing::All };
         CheckResult {
             tool: row.tool.clone(),
@@ -177,7 +177,7 @@ pub fn read_back(reader: &Reader, row: &CheckRow, read: ReadBack) -> Result<Chec
 }
 
 impl CheckFacts {
-    /// Takes in more facts.
+    /// Adds more facts.
     pub fn extend(&mut self, more: CheckFacts) {
         self.checks.extend(more.checks);
         self.blobs.extend(more.blobs);

@@ -12,9 +12,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Larger files are data and are skipped.
-const LARGEST: u64 = 4 * 1024 * 1024;
+const MAX_FILE_SIZE: u64 = 4 * 1024 * 1024;
 
-/// Which files are checked, and what they are compared with.
+/// The tree whose files are checked, and the base that they are compared with.
 #[derive(Clone, Copy)]
 pub struct SyntaxCheck<'l> {
     tree: &'l Path,
@@ -29,7 +29,7 @@ enum Grammars {
     Unused,
 }
 
-/// What the check found.
+/// The result of the check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SyntaxResult {
     /// One for each file with an error, as `file:line:column: message`.
@@ -56,11 +56,11 @@ impl<'l> SyntaxCheck<'l> {
         let mut found = SyntaxResult::default();
         for file in files {
             let path = self.tree.join(file);
-            if path.metadata().is_ok_and(|data| data.len() > LARGEST) {
+            if path.metadata().is_ok_and(|data| data.len() > MAX_FILE_SIZE) {
                 continue;
             }
             // Files that are gone or not text are not judged.
-            let Some(text) = std::fs::read(&path).ok().and_then(text) else { continue };
+            let Some(text) = std::fs::read(&path).ok().and_then(decode) else { continue };
             match self.judge(file, &text) {
                 Judgement::Good => found.tests.push(TestResult { name: file.clone(), end: TestEnd::Passed }),
                 Judgement::Bad(problem) => {
@@ -82,7 +82,7 @@ impl<'l> SyntaxCheck<'l> {
             Grammars::Unused => plain_problem(file, text),
         };
         let Some(found) = problem(now) else { return Judgement::Good };
-        let before = self.base.read(file).and_then(text);
+        let before = self.base.read(file).and_then(decode);
         if before.as_deref().is_some_and(|before| problem(before).is_some()) {
             return Judgement::Unknown(found, "the file had an error at the base too");
         }
@@ -95,7 +95,7 @@ impl<'l> SyntaxCheck<'l> {
 }
 
 impl SyntaxResult {
-    /// The text that people read.
+    /// The human-readable output of the check.
     pub fn report(&self) -> String {
         let all: Vec<&str> = self.problems.iter().chain(&self.unjudged).map(String::as_str).collect();
         let count = format!("{} files", self.tests.len());
@@ -114,11 +114,11 @@ enum Judgement {
     Unknown(Problem, &'static str),
 }
 
-fn text(bytes: Vec<u8>) -> Option<String> {
+fn decode(bytes: Vec<u8>) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Problems that need no grammar.
+/// The first problem that is found without a grammar.
 fn plain_problem(file: &str, text: &str) -> Option<Problem> {
     conflict(text).or_else(|| invalid_data(file, text))
 }
@@ -130,7 +130,7 @@ fn syntax_error(file: &str, text: &str) -> Option<Problem> {
         return None;
     }
     let error = ParsedSource::parse(language, text)?.errors().into_iter().next()?;
-    let message = format!("not valid {}: {}", language.name(), error.what);
+    let message = format!("invalid {}: {}", language.name(), error.message);
     Some(Problem { line: error.line, column: error.column, message })
 }
 
@@ -172,7 +172,7 @@ fn conflict(text: &str) -> Option<Problem> {
 
 fn invalid_data(file: &str, text: &str) -> Option<Problem> {
     match Path::new(file).extension()?.to_str()? {
-        "json" if !has_comments(file) => json(text),
+        "json" if !may_have_comments(file) => json(text),
         "toml" => toml(text),
         "yaml" | "yml" if !is_template(text) => yaml(text),
         _ => None,
@@ -184,11 +184,7 @@ fn json(text: &str) -> Option<Problem> {
     let error = serde_json::from_str::<serde::de::IgnoredAny>(text).err()?;
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or(&message);
-    Some(Problem {
-        line: error.line(),
-        column: error.column(),
-        message: format!("not valid JSON: {message}"),
-    })
+    Some(Problem { line: error.line(), column: error.column(), message: format!("invalid JSON: {message}") })
 }
 
 fn toml(text: &str) -> Option<Problem> {
@@ -199,7 +195,7 @@ fn toml(text: &str) -> Option<Problem> {
     Some(Problem {
         line: head.matches('\n').count() + 1,
         column,
-        message: format!("not valid TOML: {message}"),
+        message: format!("invalid TOML: {message}"),
     })
 }
 
@@ -209,19 +205,20 @@ fn yaml(text: &str) -> Option<Problem> {
     Some(Problem {
         line: at.line(),
         column: at.col() + 1,
-        message: format!("not valid YAML: {}", error.info()),
+        message: format!("invalid YAML: {}", error.info()),
     })
 }
 
-/// Some tools allow comments in their `.json` files.
-fn has_comments(file: &str) -> bool {
+/// Whether a `.json` file may have comments, which some tools allow.
+fn may_have_comments(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     let folders = [".vscode/", ".devcontainer/"];
-    let names = ["tsconfig", "jsconfig", ".eslintrc", "api-extractor", "devcontainer"];
-    folders.iter().any(|folder| file.contains(folder)) || names.iter().any(|start| name.starts_with(start))
+    let prefixes = ["tsconfig", "jsconfig", ".eslintrc", "api-extractor", "devcontainer"];
+    folders.iter().any(|folder| file.contains(folder))
+        || prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// A template becomes YAML only after it is filled in.
+/// Whether the text is a template, which becomes YAML only when it is filled in.
 fn is_template(text: &str) -> bool {
     text.contains("{{") || text.contains("{%")
 }

@@ -5,22 +5,22 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Folders that tools write.
-const SKIPPED: [&str; 10] =
+const TOOL_FOLDERS: [&str; 10] =
     [".git", ".hg", "node_modules", "target", ".venv", "venv", ".tox", "__pycache__", "vendor", ".remand"];
 
 /// All files below a folder, relative to it and sorted, without tool folders and links.
 pub fn all(folder: &Path) -> Vec<String> {
     let mut files = Vec::new();
-    let mut open: Vec<PathBuf> = vec![PathBuf::new()];
-    while let Some(below) = open.pop() {
+    let mut pending: Vec<PathBuf> = vec![PathBuf::new()];
+    while let Some(current) = pending.pop() {
         // No check can look into a folder that cannot be read.
-        let Ok(entries) = std::fs::read_dir(folder.join(&below)) else { continue };
+        let Ok(entries) = std::fs::read_dir(folder.join(&current)) else { continue };
         for entry in entries.flatten() {
-            let path = below.join(entry.file_name());
+            let path = current.join(entry.file_name());
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => {
-                    if !SKIPPED.iter().any(|name| entry.file_name() == *name) {
-                        open.push(path);
+                    if !TOOL_FOLDERS.iter().any(|name| entry.file_name() == *name) {
+                        pending.push(path);
                     }
                 }
                 Ok(kind) if kind.is_file() => files.extend(path.to_str().map(str::to_string)),
@@ -49,34 +49,34 @@ pub fn present(tree: &Path, folder: &str, files: &[String]) -> Vec<String> {
 /// Files with their modification times.
 pub type Stamps = BTreeMap<PathBuf, SystemTime>;
 
-/// The file at a path, or the files of the folder there, with this extension. `**/` at the start stands for every folder
-/// below.
-pub fn stamps(folder: &Path, report: &str, ending: &str) -> Stamps {
-    let places = match report.strip_prefix("**/") {
+/// The files with this extension at the path `report`, which is a file or a folder. `**/` at its start matches every folder
+/// below `folder`.
+pub fn stamps(folder: &Path, report: &str, extension: &str) -> Stamps {
+    let matches = match report.strip_prefix("**/") {
         Some(path) => folders(folder).into_iter().map(|below| below.join(path)).collect(),
         None => vec![folder.join(report)],
     };
-    let paths = places.iter().flat_map(|path| match std::fs::read_dir(path) {
+    let paths = matches.iter().flat_map(|path| match std::fs::read_dir(path) {
         Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
         Err(_) => vec![path.clone()],
     });
-    let has_ending = |path: &PathBuf| path.extension().is_some_and(|found| found == ending);
+    let has_extension = |path: &PathBuf| path.extension().is_some_and(|found| found == extension);
     let stamped = |path: PathBuf| {
-        let at = path.metadata().and_then(|data| data.modified()).ok()?;
-        Some((path, at))
+        let modified = path.metadata().and_then(|data| data.modified()).ok()?;
+        Some((path, modified))
     };
-    paths.filter(has_ending).filter_map(stamped).collect()
+    paths.filter(has_extension).filter_map(stamped).collect()
 }
 
 /// A folder and all folders below it, without tool folders.
 fn folders(folder: &Path) -> Vec<PathBuf> {
     let mut found = vec![folder.to_path_buf()];
-    let mut at = 0;
-    while let Some(open) = found.get(at).cloned() {
-        at += 1;
-        for entry in std::fs::read_dir(&open).into_iter().flatten().flatten() {
+    let mut next = 0;
+    while let Some(current) = found.get(next).cloned() {
+        next += 1;
+        for entry in std::fs::read_dir(&current).into_iter().flatten().flatten() {
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if is_folder && !SKIPPED.iter().any(|name| entry.file_name() == *name) {
+            if is_folder && !TOOL_FOLDERS.iter().any(|name| entry.file_name() == *name) {
                 found.push(entry.path());
             }
         }
@@ -84,8 +84,8 @@ fn folders(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The texts of files that are new or changed; a report that cannot be read counts as absent.
-pub fn fresh(now: &Stamps, before: &Stamps) -> Vec<String> {
-    let changed = now.iter().filter(|(path, at)| before.get(*path) != Some(*at));
+/// The contents of files that are new or changed; a file that cannot be read counts as absent.
+pub fn read_changed(now: &Stamps, before: &Stamps) -> Vec<String> {
+    let changed = now.iter().filter(|(path, modified)| before.get(*path) != Some(*modified));
     changed.filter_map(|(path, _)| std::fs::read_to_string(path).ok()).collect()
 }

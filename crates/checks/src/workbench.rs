@@ -1,4 +1,4 @@
-//! A work tree set up for checks: runs a plan in it, and keeps one check from helping or disturbing another.
+//! A work tree set up for checks. It runs a plan, and keeps checks from affecting each other.
 
 use super::context::{BaseFiles, CheckContext, CheckSandbox, FileScope};
 use super::installed::link;
@@ -17,10 +17,10 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where Python caches the compiled code of a folder, and loads it from even if the source has changed since.
-const COMPILED: &str = "__pycache__";
+/// The folder in which Python caches compiled code. Python loads that code even if the source has changed since.
+const PYTHON_CACHE: &str = "__pycache__";
 
-/// What a workbench needs to know.
+/// The inputs of a workbench.
 #[derive(Clone)]
 pub struct BenchSetup<'b> {
     /// The user's repository; packages that are installed in its checkout are linked into the tree.
@@ -29,13 +29,13 @@ pub struct BenchSetup<'b> {
     pub installed_for: &'b [CheckSpec],
     /// The content that is checked.
     pub content: &'b TreeId,
-    /// What changed files are compared with.
+    /// The tree that changed files are compared with.
     pub base: &'b TreeId,
     pub files: FileScope<'b>,
     pub environment: &'b BTreeMap<OsString, OsString>,
     /// A folder outside the tree; it is emptied first and deleted at the end.
     pub scratch: PathBuf,
-    /// Without what depends on the tree, which the workbench adds.
+    /// Without the paths that depend on the tree, which the workbench adds.
     pub sandbox: CheckSandbox,
     pub cancel: &'b Cancel,
 }
@@ -55,7 +55,7 @@ pub struct Workbench<'b> {
     tree: WorkTree,
     environment: BTreeMap<OsString, OsString>,
     sandbox: CheckSandbox,
-    /// Where compiled code of the content may be.
+    /// Folders that may hold compiled code of the content.
     compiled: BTreeSet<PathBuf>,
     /// Checks that have run since the tree was last cleaned.
     ran: BTreeSet<String>,
@@ -71,12 +71,13 @@ impl<'b> Workbench<'b> {
         let mut bench = Workbench { setup, tree, environment, sandbox, compiled, ran };
         bench.clear(KeepIgnored::BuildOutput)?;
         let sources = bench.setup.repository.files(bench.setup.content)?;
-        let sources = sources.iter().filter(|file| file.extension().is_some_and(|ending| ending == "py"));
-        bench.compiled = sources.map(|file| file.with_file_name(COMPILED)).collect();
+        let sources =
+            sources.iter().filter(|file| file.extension().is_some_and(|extension| extension == "py"));
+        bench.compiled = sources.map(|file| file.with_file_name(PYTHON_CACHE)).collect();
         Ok(bench)
     }
 
-    /// Runs what a plan has to run; one result for each of its checks.
+    /// Runs the checks that the plan must run, and returns one result for each check of the plan.
     pub fn run(&mut self, plan: &CheckPlan) -> Result<Vec<CheckResult>, BenchError> {
         let results = self.run_once(plan)?;
         if !plan.needs_clean_run(&results) {
@@ -88,7 +89,7 @@ impl<'b> Workbench<'b> {
         self.run_once(plan)
     }
 
-    /// Restores the content, since what checks leave in the tree is not part of the change, and gives the tree back.
+    /// Restores the content, since the files that checks leave are not part of the change, and returns the tree.
     pub fn leave(self) -> Result<WorkTree, BenchError> {
         // The folder is emptied before its next use, so a failure to delete it does no harm.
         let _ = std::fs::remove_dir_all(&self.setup.scratch);
@@ -104,13 +105,13 @@ impl<'b> Workbench<'b> {
                 self.clear(KeepIgnored::BuildOutput)?;
             }
             let result = self.run_check(spec)?;
-            run.record(self.unless_disturbed(spec, result)?);
+            run.record(self.fail_if_rewriting(spec, result)?);
         }
         Ok(run.into_results())
     }
 
-    /// Removes what an earlier run of a check left, so that it cannot help a later one. Build output mostly stays: to
-    /// rebuild it for every check takes too long.
+    /// Removes the files that earlier runs left, so they cannot affect later ones. Build output mostly stays: rebuilding it
+    /// for every check takes too long.
     fn clear(&mut self, keep: KeepIgnored) -> Result<(), BenchError> {
         self.tree.begin(keep, Reach::Tree)?;
         remove(&self.setup.scratch)?;
@@ -142,14 +143,14 @@ impl<'b> Workbench<'b> {
         Ok(result)
     }
 
-    /// Compiled code that a change brings or a check leaves would run in place of the source that was reviewed.
+    /// Compiled code that a change adds or a check leaves would run instead of the reviewed source.
     fn remove_compiled(&self) -> Result<(), GitError> {
         self.compiled.iter().try_for_each(|folder| remove_inside(self.tree.path(), folder))
     }
 
-    /// Fails a check that rewrites code while it runs, as a build script could: it checked something else. It may write
-    /// new files, except tests, and code that it also rewrites at the base, which is generated.
-    fn unless_disturbed(&self, spec: &CheckSpec, result: CheckResult) -> Result<CheckResult, BenchError> {
+    /// Fails a check that rewrites code while it runs, as a build script could: it checked other code. It may add files,
+    /// except tests, and it may rewrite generated code: code that it rewrites at the base too.
+    fn fail_if_rewriting(&self, spec: &CheckSpec, result: CheckResult) -> Result<CheckResult, BenchError> {
         let changed: BTreeSet<&Path> = match self.setup.files {
             FileScope::Changed(files) if result.passed() => files.iter().map(Path::new).collect(),
             FileScope::Changed(_) | FileScope::Whole => return Ok(result),
@@ -173,7 +174,8 @@ impl<'b> Workbench<'b> {
         Ok(CheckResult { end: CheckEnd::Failed, snippet: reason.clone(), reason, ..result })
     }
 
-    /// The code of a tree that the work tree holds with other content; added files and modes count where `is_strict`.
+    /// The code files that differ between a tree and the work tree. An added file or a changed mode counts only if
+    /// `is_strict`.
     fn rewritten(
         &self,
         tree: &TreeId,
@@ -188,7 +190,7 @@ impl<'b> Workbench<'b> {
         Ok(rewritten.map(|change| change.path).collect())
     }
 
-    /// Code that a check rewrites before any change.
+    /// The code that a check rewrites at the base, before any change.
     fn rewritten_at_base(&self, spec: &CheckSpec) -> Result<BTreeSet<PathBuf>, BenchError> {
         self.tree.restore(self.setup.base)?;
         self.run_check(spec)?;

@@ -1,7 +1,7 @@
 //! Documents that both people and the engine write, such as issues, tickets and specifications.
 //!
-//! The reader accepts whatever people did to them by hand. A change touches only the bytes that must change. Nothing here
-//! knows files, git or the ledger; a document is a text.
+//! Documents that people edited by hand are read in any common form. A change touches only the bytes that must change. The
+//! crate works on text alone: it knows nothing about files, git or the ledger.
 
 mod design;
 mod markdown;

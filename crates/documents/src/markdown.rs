@@ -1,9 +1,9 @@
-//! Markdown in which a change leaves every other byte as it is.
+//! Markdown that can be changed without touching any other byte.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
 
-/// A text with the positions of its headings and boxes. Those inside code, quotations and comments do not count.
+/// A text with the positions of its headings and checkboxes, except those inside code, quotations and comments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Markdown {
     text: String,
@@ -61,7 +61,7 @@ impl Markdown {
         self.text
     }
 
-    /// The line ending of this document.
+    /// The line break of this document.
     pub fn newline(&self) -> &'static str {
         match self.text.find('\n') {
             Some(at) if self.text[..at].ends_with('\r') => "\r\n",
@@ -89,7 +89,7 @@ impl Markdown {
     /// The first section with one of these titles, ignoring case.
     pub fn section(&self, titles: &[&str]) -> Option<Section> {
         let matches =
-            |title: &str| titles.iter().any(|wanted| wanted.to_lowercase() == title.trim().to_lowercase());
+            |title: &str| titles.iter().any(|known| known.to_lowercase() == title.trim().to_lowercase());
         self.sections().find(|section| matches(&section.heading.title))
     }
 
@@ -119,9 +119,9 @@ impl Markdown {
     }
 
     /// Replaces a range. The new text gets the line endings of the document.
-    pub fn splice(&mut self, range: Range<usize>, with: &str) {
-        let with = with.replace("\r\n", "\n").replace('\n', self.newline());
-        self.text.replace_range(range, &with);
+    pub fn splice(&mut self, range: Range<usize>, text: &str) {
+        let text = text.replace("\r\n", "\n").replace('\n', self.newline());
+        self.text.replace_range(range, &text);
         self.parse();
     }
 
@@ -132,7 +132,7 @@ impl Markdown {
         }
     }
 
-    /// The end of the last line in a range that is not blank.
+    /// The end of the last line in a range that is not blank; the start of the range if all are blank.
     pub fn end_of_writing(&self, within: Range<usize>) -> usize {
         let written = self.lines(within.clone()).filter(|line| !self.text[line.clone()].trim().is_empty());
         written.last().map_or(within.start, |line| line.end)
@@ -156,8 +156,8 @@ impl Markdown {
             | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
             | Options::ENABLE_TABLES
             | Options::ENABLE_STRIKETHROUGH;
-        let mut quotation = 0_usize;
-        let mut list = 0_usize;
+        let mut quote_depth = 0_usize;
+        let mut list_depth = 0_usize;
         let mut heading: Option<Heading> = None;
         for (event, range) in Parser::new_ext(&self.text, options).into_offset_iter() {
             match event {
@@ -169,11 +169,11 @@ impl Markdown {
                 Event::Start(Tag::HtmlBlock) if self.text[range.clone()].trim_start().starts_with("<!--") => {
                     self.literal.push(range);
                 }
-                Event::Start(Tag::BlockQuote(_)) => quotation += 1,
-                Event::End(TagEnd::BlockQuote(_)) => quotation -= 1,
-                Event::Start(Tag::List(_)) => list += 1,
-                Event::End(TagEnd::List(_)) => list -= 1,
-                Event::Start(Tag::Heading { level, .. }) if quotation == 0 && list == 0 => {
+                Event::Start(Tag::BlockQuote(_)) => quote_depth += 1,
+                Event::End(TagEnd::BlockQuote(_)) => quote_depth -= 1,
+                Event::Start(Tag::List(_)) => list_depth += 1,
+                Event::End(TagEnd::List(_)) => list_depth -= 1,
+                Event::Start(Tag::Heading { level, .. }) if quote_depth == 0 && list_depth == 0 => {
                     let lines = range.start..end_of_line(&self.text, range.end);
                     heading = Some(Heading { level: level as u8, title: String::new(), lines });
                 }
@@ -188,8 +188,8 @@ impl Markdown {
                         heading.title.push_str(&text);
                     }
                 }
-                Event::TaskListMarker(ticked) if quotation == 0 => {
-                    let end = end_of_text(&self.text, range.end);
+                Event::TaskListMarker(ticked) if quote_depth == 0 => {
+                    let end = end_of_content(&self.text, range.end);
                     self.boxes.push(CheckBox {
                         ticked,
                         mark: range.start + 1..range.end - 1,
@@ -209,18 +209,18 @@ fn between_fences(text: &str, block: Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// The position after the line that ends at or after this one. A lone carriage return ends a line too.
+/// The position after the line that this position is in or ends. A lone carriage return ends a line too.
 fn end_of_line(text: &str, at: usize) -> usize {
     if text[..at].ends_with(['\n', '\r']) && !text[at..].starts_with('\n') {
         return at;
     }
-    let end = end_of_text(text, at);
+    let end = end_of_content(text, at);
     let rest = &text[end..];
     end + if rest.starts_with("\r\n") { 2 } else { rest.len().min(1) }
 }
 
 /// The end of the line at this position, before its line break.
-fn end_of_text(text: &str, at: usize) -> usize {
+fn end_of_content(text: &str, at: usize) -> usize {
     text[at..].find(['\n', '\r']).map_or(text.len(), |end| at + end)
 }
 
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_and_boxes_in_code_and_quotations_are_text() {
+    fn headings_and_boxes_in_code_and_quotations_do_not_count() {
         let read = Markdown::read(TICKET);
         assert_eq!(titles(&read), ["A cart", "Status", "Notes", "Deeper", "Log"]);
         let labels: Vec<&str> =
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_section_holds_deeper_ones_and_ends_at_the_next_of_its_level() {
+    fn a_section_contains_deeper_ones_and_ends_at_the_next_of_its_level() {
         let read = Markdown::read(TICKET);
         let notes = read.section(&["remarks", "NOTES"]).map(|section| &TICKET[section.body]);
         assert_eq!(notes, Some("free text\n### Deeper\nmore\n\n"));
@@ -283,7 +283,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn positions_are_right_in_any_text(text in "(?s)[-#>\\[\\]x \\r\\na-c`|~*=]{0,120}") {
+        fn positions_are_correct_in_any_text(text in "(?s)[-#>\\[\\]x \\r\\na-c`|~*=]{0,120}") {
             let read = Markdown::read(text.clone());
             prop_assert_eq!(read.text(), &text);
             for found in read.boxes(0..text.len()) {

@@ -3,11 +3,10 @@
 use crate::ParsedSource;
 use tree_sitter::Node;
 
-/// The maximum length of a quotation in an error.
-const QUOTED: usize = 40;
+/// In characters.
+const MAX_QUOTE_LENGTH: usize = 40;
 
-/// The maximum number of errors reported.
-const MOST: usize = 100;
+const MAX_ERRORS: usize = 100;
 
 /// A syntax error.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,8 +15,8 @@ pub struct SyntaxError {
     pub line: usize,
     /// From 1, in bytes.
     pub column: usize,
-    /// What is missing or unexpected.
-    pub what: String,
+    /// Names the missing or unexpected text.
+    pub message: String,
 }
 
 impl ParsedSource<'_> {
@@ -27,35 +26,36 @@ impl ParsedSource<'_> {
     }
 }
 
-/// Errors inside an error are skipped. A tree can be as deep as the text is long, so the walk is not recursive.
+/// Finds the errors, except those inside another error. A tree can be as deep as the text is long, so the walk is not
+/// recursive.
 fn errors(source: &ParsedSource<'_>) -> Vec<SyntaxError> {
     let mut found = Vec::new();
-    let mut open = vec![source.root()];
-    while let Some(node) = open.pop().filter(|_| found.len() < MOST) {
+    let mut pending = vec![source.root()];
+    while let Some(node) = pending.pop().filter(|_| found.len() < MAX_ERRORS) {
         if node.is_error() || node.is_missing() {
             let start = node.start_position();
             found.push(SyntaxError {
                 line: start.row + 1,
                 column: start.column + 1,
-                what: what(source, node),
+                message: message(source, node),
             });
         } else if node.has_error() {
             let mut cursor = node.walk();
             let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
-            open.extend(children.into_iter().rev());
+            pending.extend(children.into_iter().rev());
         }
     }
     found
 }
 
-fn what(source: &ParsedSource<'_>, node: Node<'_>) -> String {
+fn message(source: &ParsedSource<'_>, node: Node<'_>) -> String {
     if node.is_missing() {
         return format!("`{}` is missing", node.kind());
     }
     let text = source.text_of(node);
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let quoted: String = line.chars().take(QUOTED).collect();
-    if quoted.is_empty() { "unexpected end".to_string() } else { format!("`{quoted}` is out of place") }
+    let quoted: String = line.chars().take(MAX_QUOTE_LENGTH).collect();
+    if quoted.is_empty() { "unexpected end".to_string() } else { format!("`{quoted}` is unexpected") }
 }
 
 #[cfg(test)]
@@ -101,7 +101,7 @@ mod tests {
         let source = ParsedSource::parse(Language::Toml, text).unwrap();
         let error = source.errors().into_iter().next().unwrap();
         assert_eq!(error.line, 2);
-        assert!(error.what.contains('='), "{}", error.what);
+        assert!(error.message.contains('='), "{}", error.message);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The functions of a text: names, signatures and bodies.
+//! The functions in source text: names, signatures and bodies.
 
 use crate::attribute::{inner, is_test, is_test_only};
 use crate::shape::is_comment;
@@ -10,12 +10,12 @@ use tree_sitter::Node;
 pub struct Function {
     /// Qualified by the modules, types and classes around it, as in `Cart::total` or `Cart.total`.
     pub name: String,
-    /// Whitespace normalised, without visibility.
+    /// With normalised whitespace, without visibility.
     pub signature: String,
     pub body: Body,
     /// From 1.
     pub line: usize,
-    /// Inside a module, class or function for tests only.
+    /// Whether it is a test, or inside an item that is for tests only.
     pub is_for_tests: bool,
 }
 
@@ -24,32 +24,32 @@ pub struct Function {
 pub enum Body {
     /// Exactly the placeholder for unwritten code.
     Stub,
-    /// Any other body, as its shape.
+    /// Any other body, as its syntax tree in text form.
     Written(String),
     /// No body: a declaration.
     Absent,
 }
 
 impl ParsedSource<'_> {
-    /// The functions of the text, in order; none for languages that are not supported here.
+    /// The functions of the text, in order; empty for languages that are not supported here.
     pub fn functions(&self) -> Vec<Function> {
         let mut found = Vec::new();
-        let mut open = vec![(self.root(), Scope::default())];
-        while let Some((node, scope)) = open.pop() {
-            let inner = scope.inside(self, node);
+        let mut pending = vec![(self.root(), Scope::default())];
+        while let Some((node, scope)) = pending.pop() {
+            let inner = scope.enter(self, node);
             if let Some(function) = self.function(node, &scope) {
                 found.push(function);
             }
             let mut cursor = node.walk();
             let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
-            open.extend(children.into_iter().rev().map(|child| (child, inner.clone())));
+            pending.extend(children.into_iter().rev().map(|child| (child, inner.clone())));
         }
         found
     }
 
     fn function<'s>(&'s self, node: Node<'s>, scope: &Scope) -> Option<Function> {
         // An arrow function is named by the variable that it is assigned to.
-        let (named, function) = match (self.language(), node.kind()) {
+        let (declaration, function) = match (self.language(), node.kind()) {
             (Language::Rust, "function_item" | "function_signature_item")
             | (Language::Python, "function_definition")
             | (
@@ -62,15 +62,15 @@ impl ParsedSource<'_> {
             }
             (_, _) => return None,
         };
-        let name = self.text_of(named.child_by_field_name("name")?);
+        let name = self.text_of(declaration.child_by_field_name("name")?);
         let body = function.child_by_field_name("body");
         let end = body.map_or(function.end_byte(), |body| body.start_byte());
-        let written = self.between(named.start_byte(), end);
+        let head = self.between(declaration.start_byte(), end);
         Some(Function {
-            name: scope.named(self.language(), name),
-            signature: signature(written),
+            name: scope.qualified_name(self.language(), name),
+            signature: signature(head),
             body: body.map_or(Body::Absent, |body| self.body(body)),
-            line: named.start_position().row + 1,
+            line: declaration.start_position().row + 1,
             is_for_tests: scope.is_for_tests || is_test_item(self, node),
         })
     }
@@ -86,7 +86,7 @@ impl ParsedSource<'_> {
         {
             statements.remove(0);
         }
-        let stands_for = match self.language() {
+        let placeholder = match self.language() {
             Language::Rust => "todo!()",
             Language::Python => "raise NotImplementedError",
             Language::JavaScript | Language::TypeScript | Language::Tsx => {
@@ -102,7 +102,7 @@ impl ParsedSource<'_> {
         };
         let is_stub = |node: &Node<'_>| {
             let text = self.text_of(*node).trim_end_matches(';').replace('\'', "\"");
-            !stands_for.is_empty() && text == stands_for
+            !placeholder.is_empty() && text == placeholder
         };
         match statements.as_slice() {
             [only] if is_stub(only) => Body::Stub,
@@ -119,7 +119,7 @@ struct Scope {
 }
 
 impl Scope {
-    fn inside(&self, source: &ParsedSource<'_>, node: Node<'_>) -> Scope {
+    fn enter(&self, source: &ParsedSource<'_>, node: Node<'_>) -> Scope {
         let name = match node.kind() {
             "impl_item" => node.child_by_field_name("type"),
             "mod_item"
@@ -138,9 +138,9 @@ impl Scope {
         scope
     }
 
-    fn named(&self, language: Language, name: &str) -> String {
-        let between = if language == Language::Rust { "::" } else { "." };
-        self.names.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join(between)
+    fn qualified_name(&self, language: Language, name: &str) -> String {
+        let separator = if language == Language::Rust { "::" } else { "." };
+        self.names.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join(separator)
     }
 }
 
@@ -163,18 +163,19 @@ fn is_test_item(source: &ParsedSource<'_>, node: Node<'_>) -> bool {
 
 /// A signature for comparison: normalised whitespace, no visibility, no trailing punctuation.
 pub fn signature(text: &str) -> String {
-    let mut even = String::new();
+    let mut normalised = String::new();
     for word in text.split_whitespace() {
-        let glued = even.is_empty()
-            || even.ends_with(['(', '<', '['])
+        let is_attached = normalised.is_empty()
+            || normalised.ends_with(['(', '<', '['])
             || word.starts_with([')', ',', '>', ']', ':', ';']) && !word.starts_with("->");
-        if !glued {
-            even.push(' ');
+        if !is_attached {
+            normalised.push(' ');
         }
-        even.push_str(word);
+        normalised.push_str(word);
     }
-    let even = even.replace(",)", ")").replace(" (", "(");
-    let mut rest = even.split("=>").next().unwrap_or(&even).trim_end_matches([';', '{', ':', '=', ',', ' ']);
+    let normalised = normalised.replace(",)", ")").replace(" (", "(");
+    let mut rest =
+        normalised.split("=>").next().unwrap_or(&normalised).trim_end_matches([';', '{', ':', '=', ',', ' ']);
     for visibility in ["pub(crate) ", "pub(super) ", "pub ", "export default ", "export ", "public "] {
         rest = rest.strip_prefix(visibility).unwrap_or(rest);
     }
@@ -202,20 +203,20 @@ mod tests {
         let rust = "struct A;\nimpl A {\n    /// Adds.\n    pub fn a(&self) -> u8 {\n        todo!()\n    }\n}\n\
                     fn b() { todo!(\"later\") }\nfn c() -> u8 { todo!(); 1 }\nfn d() { let _x = 1; todo!() }\n";
         let expected = [("A::a", true), ("b", false), ("c", false), ("d", false)];
-        let expected: Vec<_> = expected.map(|(name, is)| (name.to_string(), is)).to_vec();
+        let expected: Vec<_> = expected.map(|(name, is_stub)| (name.to_string(), is_stub)).to_vec();
         assert_eq!(stubs(Language::Rust, rust), expected);
 
         let python = "class A:\n    def a(self) -> int:\n        \"\"\"Adds.\"\"\"\n        raise NotImplementedError\n\n\
                       def b():\n    raise NotImplementedError(\"b\")\n\ndef c():\n    pass\n";
         let expected = [("A.a", true), ("b", false), ("c", false)];
-        let expected: Vec<_> = expected.map(|(name, is)| (name.to_string(), is)).to_vec();
+        let expected: Vec<_> = expected.map(|(name, is_stub)| (name.to_string(), is_stub)).to_vec();
         assert_eq!(stubs(Language::Python, python), expected);
 
         let script = "export class A {\n  a(): number {\n    throw new Error('not implemented');\n  }\n}\n\
                       export const b = (x: number): number => {\n  throw new Error(\"not implemented\");\n};\n\
                       function c() { return 1; }\n";
         let expected = [("A.a", true), ("b", true), ("c", false)];
-        let expected: Vec<_> = expected.map(|(name, is)| (name.to_string(), is)).to_vec();
+        let expected: Vec<_> = expected.map(|(name, is_stub)| (name.to_string(), is_stub)).to_vec();
         assert_eq!(stubs(Language::TypeScript, script), expected);
     }
 
@@ -234,19 +235,23 @@ mod tests {
     }
 
     #[test]
-    fn functions_of_test_modules_are_marked() {
+    fn functions_of_test_modules_are_recognised() {
         let text = "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn helper() {}\n    #[test]\n    fn b() {}\n}\n\
                     #[cfg(not(test))]\nfn c() {}\n";
-        let found: Vec<_> =
-            functions(Language::Rust, text).into_iter().map(|one| (one.name, one.is_for_tests)).collect();
+        let found: Vec<_> = functions(Language::Rust, text)
+            .into_iter()
+            .map(|function| (function.name, function.is_for_tests))
+            .collect();
         let expected = [("a", false), ("tests::helper", true), ("tests::b", true), ("c", false)];
-        assert_eq!(found, expected.map(|(name, is)| (name.to_string(), is)));
+        assert_eq!(found, expected.map(|(name, is_for_tests)| (name.to_string(), is_for_tests)));
         let text = "#[tokio::test(flavor = \"current_thread\")]\nasync fn d() {}\n#[test_case(1)]\nfn e(_: u8) {}\n\
                     #[cfg(all(test, any(unix, windows)))]\nmod more { fn f() {} }\n\
                     #[cfg(any(test, unix))]\nfn g() {}\n#[cfg_attr(test, derive(Debug))]\nfn h() {}\n";
-        let found: Vec<_> =
-            functions(Language::Rust, text).into_iter().map(|one| (one.name, one.is_for_tests)).collect();
+        let found: Vec<_> = functions(Language::Rust, text)
+            .into_iter()
+            .map(|function| (function.name, function.is_for_tests))
+            .collect();
         let expected = [("d", true), ("e", true), ("more::f", true), ("g", false), ("h", false)];
-        assert_eq!(found, expected.map(|(name, is)| (name.to_string(), is)));
+        assert_eq!(found, expected.map(|(name, is_for_tests)| (name.to_string(), is_for_tests)));
     }
 }

@@ -40,8 +40,8 @@ impl Language {
         if path.file_name().is_some_and(|name| name == "Cargo.lock" || name == "poetry.lock") {
             return Some(Language::Toml);
         }
-        let ending = path.extension()?.to_str()?;
-        Some(match ending {
+        let extension = path.extension()?.to_str()?;
+        Some(match extension {
             "rs" => Language::Rust,
             "py" | "pyi" => Language::Python,
             "js" | "mjs" | "cjs" | "jsx" => Language::JavaScript,
@@ -58,7 +58,7 @@ impl Language {
         })
     }
 
-    /// Whether it is code. Data formats have parsers with better error messages than a syntax tree.
+    /// Whether it is a programming language. Data formats have parsers with better error messages than a syntax tree.
     pub fn is_code(self) -> bool {
         match self {
             Language::Yaml | Language::Json | Language::Toml => false,

@@ -1,7 +1,7 @@
 //! Static analysis of source text with syntax trees; nothing is run.
 //!
-//! Everything here is a function of a path and a text. A construct that a grammar does not know is reported as a syntax error
-//! although it may be valid, so callers must not blame the author for it.
+//! Results depend only on a path and a text. A construct that a grammar does not know is reported as a syntax error although
+//! it may be valid, so callers must not blame the author for it.
 
 mod attribute;
 mod error;

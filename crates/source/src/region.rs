@@ -1,21 +1,21 @@
-//! Test-only regions of a text: in Rust, modules under `#[cfg(test)]`.
+//! Test-only regions of Rust source: modules under `#[cfg(test)]`.
 //!
-//! Regions inside a macro or an item with errors are not recognised, so whatever is not understood counts as code.
+//! A test module inside a macro, or in an item with syntax errors, is not recognised and counts as code.
 
 use crate::attribute::is_test_only;
 use crate::{Language, ParsedSource};
 use std::ops::Range;
 use tree_sitter::Node;
 
-/// The byte ranges of the test modules of a Rust text with their attributes, in order. A nested module is part of the outer
-/// one.
+/// The byte ranges of the test modules in Rust source, with their attributes, in order. A nested module is part of the
+/// outer one.
 pub fn test_regions(text: &str) -> Vec<Range<usize>> {
     let Some(source) = ParsedSource::parse(Language::Rust, text) else {
         return Vec::new();
     };
     let mut regions = Vec::new();
-    let mut open = vec![source.root()];
-    while let Some(scope) = open.pop() {
+    let mut pending = vec![source.root()];
+    while let Some(scope) = pending.pop() {
         let mut cursor = scope.walk();
         let mut attributes: Vec<Node<'_>> = Vec::new();
         for child in scope.named_children(&mut cursor) {
@@ -23,14 +23,15 @@ pub fn test_regions(text: &str) -> Vec<Range<usize>> {
                 "attribute_item" => attributes.push(child),
                 "line_comment" | "block_comment" => {}
                 "mod_item" => {
-                    let tested = attributes.iter().any(|attribute| is_test_only(source.text_of(*attribute)));
-                    let sound =
+                    let is_test_module =
+                        attributes.iter().any(|attribute| is_test_only(source.text_of(*attribute)));
+                    let is_valid =
                         !child.has_error() && attributes.iter().all(|attribute| !attribute.has_error());
                     match attributes.first() {
-                        Some(first) if tested && sound => {
+                        Some(first) if is_test_module && is_valid => {
                             regions.push(first.start_byte()..child.end_byte());
                         }
-                        Some(_) | None => open.extend(child.child_by_field_name("body")),
+                        Some(_) | None => pending.extend(child.child_by_field_name("body")),
                     }
                     attributes.clear();
                 }
@@ -42,22 +43,22 @@ pub fn test_regions(text: &str) -> Vec<Range<usize>> {
     regions
 }
 
-/// Whether two Rust texts differ only in their test modules and in blank lines between items.
+/// Whether two versions of Rust source differ only in their test modules and in blank lines between items.
 pub fn same_outside_tests(before: &str, after: &str) -> bool {
-    let (before, after) = (outside(before), outside(after));
-    lines(&before).eq(lines(&after)) && long_texts(&before) == long_texts(&after)
+    let (before, after) = (without_tests(before), without_tests(after));
+    lines(&before).eq(lines(&after)) && multiline_literals(&before) == multiline_literals(&after)
 }
 
-/// Whether two Rust texts have the same test modules.
+/// Whether two versions of Rust source have the same test modules.
 pub fn same_tests(before: &str, after: &str) -> bool {
-    let inside = |text: &str| -> Vec<String> {
+    let modules = |text: &str| -> Vec<String> {
         test_regions(text).into_iter().map(|region| text[region].to_string()).collect()
     };
-    inside(before) == inside(after)
+    modules(before) == modules(after)
 }
 
-/// The code of one Rust text with the test modules of another: they replace existing ones in order; the rest goes to the
-/// end.
+/// The Rust source `code` with the test modules of `tests`: they replace the existing ones in order, and the rest is
+/// appended.
 pub fn with_test_modules(code: &str, tests: &str) -> String {
     let mut modules = test_regions(tests).into_iter().map(|region| &tests[region]);
     let mut text = String::with_capacity(code.len() + tests.len());
@@ -76,8 +77,8 @@ pub fn with_test_modules(code: &str, tests: &str) -> String {
     text
 }
 
-/// The text with each test module replaced by a line break.
-fn outside(text: &str) -> String {
+/// The source with each test module replaced by a line break.
+fn without_tests(text: &str) -> String {
     let mut rest = String::with_capacity(text.len());
     let mut at = 0;
     for region in test_regions(text) {
@@ -89,21 +90,21 @@ fn outside(text: &str) -> String {
     rest
 }
 
-/// Literals that span several lines, in which blank lines are significant.
-fn long_texts(text: &str) -> Vec<String> {
+/// The string literals with several lines, in which blank lines are significant.
+fn multiline_literals(text: &str) -> Vec<String> {
     let Some(source) = ParsedSource::parse(Language::Rust, text) else {
         return vec![text.to_string()];
     };
     let mut found = Vec::new();
-    let mut open = vec![source.root()];
-    while let Some(node) = open.pop() {
+    let mut pending = vec![source.root()];
+    while let Some(node) = pending.pop() {
         match node.kind() {
             "string_literal" | "raw_string_literal" if source.text_of(node).contains('\n') => {
                 found.push(source.text_of(node).to_string());
             }
             _ => {
                 let mut cursor = node.walk();
-                open.extend(node.children(&mut cursor));
+                pending.extend(node.children(&mut cursor));
             }
         }
     }
@@ -134,7 +135,7 @@ mod tests {
         assert_eq!(regions("#[cfg(test)]\n#[allow(dead_code)]\n// why\nmod x;\n").len(), 1);
         assert_eq!(regions("mod outer {\n #[cfg(all(unix, test))]\n mod x { mod y {} }\n}\n").len(), 1);
         assert_eq!(regions("#[cfg(all(feature = \"a,test\", all(test)))]\nmod x {}\n").len(), 1);
-        for none in [
+        for source in [
             "mod tests { #[test] fn t() {} }\n",
             "#[cfg(not(test))]\nmod x {}\n",
             "#[cfg(any(test, unix))]\nmod x {}\n",
@@ -146,13 +147,13 @@ mod tests {
             "// #[cfg(test)]\nmod x {}\n",
             "#[cfg(test)]\nmod x { fn broken( }\n",
         ] {
-            assert_eq!(regions(none), Vec::<&str>::new(), "{none}");
+            assert_eq!(regions(source), Vec::<&str>::new(), "{source}");
         }
     }
 
     // OT-16
     #[test]
-    fn test_modules_are_inserted_into_code_with_none_or_others() {
+    fn test_modules_replace_existing_ones_or_are_appended() {
         let module = |body: &str| format!("#[cfg(test)]\nmod tests {{\n    {body}\n}}");
         let (stub, code) = ("fn a() { todo!() }\n", "fn a() { work() }\nfn helper() {}\n");
         let tested = format!("{code}\n{}\n", module("fn t() { super::a() }"));

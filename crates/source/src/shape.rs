@@ -4,7 +4,7 @@ use crate::ParsedSource;
 use tree_sitter::Node;
 
 impl ParsedSource<'_> {
-    /// Whether two texts differ only in comments and whitespace. A text with syntax errors equals no other.
+    /// Whether two texts differ only in comments and whitespace. A text with syntax errors is not like any text.
     pub fn is_like(&self, other: &ParsedSource<'_>) -> bool {
         self.language() == other.language()
             && !self.root().has_error()
@@ -12,11 +12,11 @@ impl ParsedSource<'_> {
             && self.shape_of(self.root()) == other.shape_of(other.root())
     }
 
-    /// Kinds and tokens below a node, in order, without comments.
+    /// The kinds and tokens of the nodes below a node, in order, without comments.
     pub(crate) fn shape_of<'s>(&'s self, node: Node<'s>) -> Vec<&'s str> {
         let mut shape = Vec::new();
-        let mut open = vec![Step::Into(node)];
-        while let Some(step) = open.pop() {
+        let mut pending = vec![Step::Into(node)];
+        while let Some(step) = pending.pop() {
             let node = match step {
                 Step::Into(node) if is_comment(node) => continue,
                 Step::Into(node) => node,
@@ -31,8 +31,8 @@ impl ParsedSource<'_> {
                 shape.push(self.text_of(node));
             } else {
                 shape.push(node.kind());
-                open.push(Step::Out);
-                open.extend(children.into_iter().rev().map(Step::Into));
+                pending.push(Step::Out);
+                pending.extend(children.into_iter().rev().map(Step::Into));
             }
         }
         shape
@@ -61,7 +61,7 @@ mod tests {
 
     // OT-17
     #[test]
-    fn only_whitespace_and_comments_make_no_difference() {
+    fn texts_that_differ_only_in_whitespace_and_comments_are_alike() {
         let text = "fn a(b: u8) -> u8 { b + 1 }\n";
         assert!(is_like(Language::Rust, text, "/// Adds.\nfn a(b: u8) -> u8 {\n    // one\n    b + 1\n}\n"));
         for other in
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_that_moves_into_a_block_makes_a_difference() {
+    fn texts_with_a_statement_moved_into_a_block_are_not_alike() {
         assert!(!is_like(Language::Python, "if a:\n    b()\nc()\n", "if a:\n    b()\n    c()\n"));
         assert!(is_like(Language::Python, "if a:\n    b()\nc()\n", "if a:\n  b()  # now\n\nc()\n"));
     }

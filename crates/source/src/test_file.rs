@@ -5,16 +5,16 @@ use std::path::Path;
 /// Whether a file is a test file by the naming conventions of supported languages.
 pub fn is_test_file(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let (stem, ending) = name.split_once('.').unwrap_or((&name, ""));
-    let folders: &[&str] = match ending {
+    let (stem, extension) = name.split_once('.').unwrap_or((&name, ""));
+    let folders: &[&str] = match extension {
         // A module of production code may be called `test` or `spec`.
         "rs" => &["tests"],
         _ => &["test", "tests", "__tests__", "__snapshots__", "testdata", "spec"],
     };
-    let in_folder = path.parent().is_some_and(|parent| {
+    let is_in_test_folder = path.parent().is_some_and(|parent| {
         parent.components().any(|part| folders.iter().any(|folder| part.as_os_str() == *folder))
     });
-    let by_name = match ending {
+    let has_test_name = match extension {
         "java" | "kt" | "scala" | "cs" => {
             stem.ends_with("Test")
                 || stem.ends_with("Tests")
@@ -22,12 +22,12 @@ pub fn is_test_file(path: &Path) -> bool {
                 || stem.starts_with("Test")
         }
         "py" => stem == "conftest" || stem == "tests" || stem == "test",
-        // As in `#[cfg(test)] mod tests;`.
+        // The file of `#[cfg(test)] mod tests;`.
         "rs" => stem == "tests",
         _ => false,
     };
-    in_folder
-        || by_name
+    is_in_test_folder
+        || has_test_name
         || stem.starts_with("test_")
         || stem.ends_with("_test")
         || stem.ends_with("_tests")

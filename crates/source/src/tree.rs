@@ -1,9 +1,9 @@
-//! A text with its syntax tree.
+//! Source text with its syntax tree.
 
 use crate::Language;
 use tree_sitter::{Node, Parser, Tree};
 
-/// A text with its syntax tree.
+/// Source text with its syntax tree.
 #[derive(Clone, Debug)]
 pub struct ParsedSource<'t> {
     language: Language,
@@ -12,7 +12,7 @@ pub struct ParsedSource<'t> {
 }
 
 impl<'t> ParsedSource<'t> {
-    /// Parses a text. None if the grammar is incompatible with this build, or the text is too long for the parser.
+    /// Parses a text; `None` if the grammar is incompatible with this build or the text is too long for the parser.
     pub fn parse(language: Language, text: &'t str) -> Option<ParsedSource<'t>> {
         let mut parser = Parser::new();
         parser.set_language(&language.grammar()).ok()?;

@@ -22,14 +22,14 @@ pub fn parse(text: &str) -> ParsedOutput {
     let mut ends = Ends::default();
     let mut readable = String::new();
     let mut failed: BTreeSet<String> = BTreeSet::new();
-    let mut has_spoken = false;
+    let mut has_results = false;
     for line in text.lines() {
         let Ok(line) = serde_json::from_str::<Line>(line) else {
             readable.push_str(line);
             readable.push('\n');
             continue;
         };
-        has_spoken = true;
+        has_results = true;
         readable.push_str(&line.output);
         let end = match line.action.as_str() {
             "pass" => TestEnd::Passed,
@@ -46,11 +46,11 @@ pub fn parse(text: &str) -> ParsedOutput {
             ends.add(line.package, end);
         }
     }
-    let collected = has_spoken.then(|| ends.len());
-    ParsedOutput { readable: Some(readable), ..ends.report(collected) }
+    let collected = has_results.then(|| ends.len());
+    ParsedOutput { readable: Some(readable), ..ends.into_output(collected) }
 }
 
-/// What each test wrote.
+/// The output of each test.
 pub fn outputs(text: &str) -> BTreeMap<String, String> {
     let mut found: BTreeMap<String, String> = BTreeMap::new();
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());

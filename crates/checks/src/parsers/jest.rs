@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Whole {
+struct Report {
     test_results: Vec<File>,
 }
 
@@ -30,10 +30,10 @@ struct Case {
     ancestor_titles: Vec<String>,
     title: String,
     status: String,
-    /// Of every attempt, even if a later one passed.
+    /// The messages of every attempt, even if a later one passed.
     #[serde(default)]
     failure_messages: Vec<String>,
-    /// How often Jest ran it.
+    /// How often Jest ran the test.
     #[serde(default)]
     invocations: u32,
 }
@@ -44,9 +44,9 @@ pub fn parse(reports: &[String]) -> ParsedOutput {
     let mut failures = Vec::new();
     let mut read = 0;
     for text in reports {
-        let Ok(whole) = serde_json::from_str::<Whole>(text) else { continue };
+        let Ok(report) = serde_json::from_str::<Report>(text) else { continue };
         read += 1;
-        for file in whole.test_results {
+        for file in report.test_results {
             let name = file.name;
             let mut has_failed = false;
             for case in file.assertion_results {
@@ -66,11 +66,11 @@ pub fn parse(reports: &[String]) -> ParsedOutput {
         }
     }
     let collected = (read > 0).then(|| ends.len());
-    ParsedOutput { failures, ..ends.report(collected) }
+    ParsedOutput { failures, ..ends.into_output(collected) }
 }
 
 impl Case {
-    /// None where the report does not say. A test that is still to be written counts as skipped.
+    /// `None` if the status is unknown. A test that is not written yet counts as skipped.
     fn end(&self) -> Option<TestEnd> {
         match self.status.as_str() {
             "passed" if self.invocations > 1 || !self.failure_messages.is_empty() => Some(TestEnd::Flaky),

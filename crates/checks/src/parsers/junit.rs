@@ -4,7 +4,7 @@ use super::{Ends, ParsedOutput};
 use remand_kernel::change::TestEnd;
 use roxmltree::{Document, Node};
 
-/// Reads report files and ignores those that are not XML; without any file the count is unknown.
+/// Reads report files and ignores those that are not XML. Without a readable file, the count is unknown.
 pub fn parse(reports: &[String]) -> ParsedOutput {
     let mut ends = Ends::default();
     let mut failures = Vec::new();
@@ -21,10 +21,10 @@ pub fn parse(reports: &[String]) -> ParsedOutput {
         }
     }
     let collected = (read > 0).then(|| ends.len());
-    ParsedOutput { failures, ..ends.report(collected) }
+    ParsedOutput { failures, ..ends.into_output(collected) }
 }
 
-/// The type, message and trace of a failure or, if there is none, the output of the program.
+/// The types, messages and traces of the failures of a test, and its output.
 fn message(case: &Node<'_, '_>) -> String {
     let parts = case.children().filter(|child| {
         ["failure", "error", "system-out", "system-err"].iter().any(|tag| child.has_tag_name(*tag))

@@ -1,16 +1,16 @@
-//! `cargo test`: the text of Rust's built-in test runner, over all test binaries.
+//! `cargo test`: the output of Rust's built-in test runner, for all test binaries.
 
 use super::{Ends, ParsedOutput, number_before};
 use remand_kernel::change::TestEnd;
 
-/// Reads the text; names include the test binary, since two may have tests of the same name.
+/// Reads the text. Names include the test binary, since two binaries may have tests with the same name.
 pub fn parse(text: &str) -> ParsedOutput {
     let mut reader = Reader::default();
     for line in text.lines() {
-        reader.take(line);
+        reader.read_line(line);
     }
     let collected = reader.collected;
-    reader.ends.report(collected)
+    reader.ends.into_output(collected)
 }
 
 #[derive(Default)]
@@ -18,9 +18,9 @@ struct Reader {
     ends: Ends,
     collected: Option<u32>,
     binary: String,
-    /// A test whose result is not on its own line, because the test wrote something.
-    open: Option<String>,
-    /// Whether this is captured output, between `failures:` and the result.
+    /// A test whose result is on a later line, because the test wrote something.
+    unfinished: Option<String>,
+    /// Whether the line is captured output, between `failures:` and the result.
     section: Section,
 }
 
@@ -32,13 +32,13 @@ enum Section {
 }
 
 impl Reader {
-    fn take(&mut self, line: &str) {
+    fn read_line(&mut self, line: &str) {
         if let Some(header) = line.trim_start().strip_prefix("Running ").filter(|_| line.starts_with(' ')) {
-            self.begin(&binary(header));
+            self.start_binary(&binary(header));
         } else if let Some(name) =
             line.trim_start().strip_prefix("Doc-tests ").filter(|_| line.starts_with(' '))
         {
-            self.begin(&format!("{name} doc"));
+            self.start_binary(&format!("{name} doc"));
         } else if line.starts_with("test result: ") {
             let ran = number_before(line, "passed") + number_before(line, "failed");
             self.collected = Some(self.collected.unwrap_or(0) + ran);
@@ -48,40 +48,40 @@ impl Reader {
         } else if self.section == Section::Failures {
             // The second list of failures names each test, indented by four spaces.
             if let Some(name) = line.strip_prefix("    ").filter(|name| self.is_listed(name)) {
-                self.ends.add(self.named(name), TestEnd::Failed);
+                self.ends.add(self.full_name(name), TestEnd::Failed);
             }
         } else if let Some((name, rest)) =
             line.strip_prefix("test ").and_then(|rest| rest.rsplit_once(" ... "))
         {
-            self.open = None;
+            self.unfinished = None;
             match end(rest) {
-                Some(end) => self.close(name, end),
-                None => self.open = Some(name.to_string()),
+                Some(end) => self.add(name, end),
+                None => self.unfinished = Some(name.to_string()),
             }
-        } else if let Some(name) = self.open.clone()
+        } else if let Some(name) = self.unfinished.clone()
             && let Some(end) =
                 ["ok", "FAILED", "ignored"].iter().find(|end| line.ends_with(*end)).and_then(|e| end(e))
         {
-            self.open = None;
-            self.close(&name, end);
+            self.unfinished = None;
+            self.add(&name, end);
         }
     }
 
-    fn begin(&mut self, binary: &str) {
+    fn start_binary(&mut self, binary: &str) {
         self.binary = binary.to_string();
         self.section = Section::Results;
-        self.open = None;
+        self.unfinished = None;
     }
 
-    fn close(&mut self, name: &str, end: TestEnd) {
-        self.ends.add(self.named(name), end);
+    fn add(&mut self, name: &str, end: TestEnd) {
+        self.ends.add(self.full_name(name), end);
     }
 
     fn is_listed(&self, name: &str) -> bool {
-        self.ends.0.contains_key(&self.named(name))
+        self.ends.0.contains_key(&self.full_name(name))
     }
 
-    fn named(&self, name: &str) -> String {
+    fn full_name(&self, name: &str) -> String {
         let name = name.strip_suffix(" - should panic").unwrap_or(name);
         let name = without_line(name);
         if self.binary.is_empty() { name } else { format!("{} {name}", self.binary) }
@@ -97,7 +97,7 @@ fn end(text: &str) -> Option<TestEnd> {
     }
 }
 
-/// `unittests src/lib.rs (target/debug/deps/demo-0a1b)` as `demo src/lib.rs`.
+/// The name of a test binary: `demo src/lib.rs` for `unittests src/lib.rs (target/debug/deps/demo-0a1b)`.
 fn binary(header: &str) -> String {
     let (path, file) = header.split_once(" (").unwrap_or((header, ""));
     let path = path.strip_prefix("unittests ").unwrap_or(path);
@@ -106,7 +106,7 @@ fn binary(header: &str) -> String {
     if stem.is_empty() { path.to_string() } else { format!("{stem} {path}") }
 }
 
-/// The name of a documentation test without its line, which moves with every edit above it.
+/// The name of a documentation test without its line, which changes with every edit above it.
 pub fn without_line(name: &str) -> String {
     match name.split_once(" (line ") {
         Some((head, tail)) => {

@@ -20,20 +20,20 @@ use super::spec::Parser;
 use remand_kernel::change::{TestEnd, TestResult};
 use std::collections::BTreeMap;
 
-/// What a parser found.
+/// The test results that a parser read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParsedOutput {
     /// One entry per name, sorted by name.
     pub tests: Vec<TestResult>,
     /// Number of tests that ran; `None` if the output does not say.
     pub collected: Option<u32>,
-    /// A readable form of the output, if the runner writes it for machines.
+    /// A readable form of the output, if the runner's format is for machines.
     pub readable: Option<String>,
     /// Failed tests with their messages from report files, which are deleted after the run.
     pub failures: Vec<(String, String)>,
 }
 
-/// Parses the output or, if the parser reads reports, the texts of the report files.
+/// Parses the output or, if the parser reads reports, the contents of the report files.
 pub fn parse(parser: Parser, output: &str, reports: &[String]) -> ParsedOutput {
     match parser {
         Parser::None => ParsedOutput::default(),
@@ -49,7 +49,7 @@ pub fn parse(parser: Parser, output: &str, reports: &[String]) -> ParsedOutput {
     }
 }
 
-/// Results by test name. A test that is listed twice keeps the worse result: a spoofed pass cannot hide a failure.
+/// Results by test name. A test that is listed twice keeps the worse result, so a spoofed pass cannot hide a failure.
 #[derive(Debug, Default)]
 struct Ends(BTreeMap<String, TestEnd>);
 
@@ -73,7 +73,7 @@ impl Ends {
         u32::try_from(ran).unwrap_or(u32::MAX)
     }
 
-    fn report(self, collected: Option<u32>) -> ParsedOutput {
+    fn into_output(self, collected: Option<u32>) -> ParsedOutput {
         let tests = self.0.into_iter().map(|(name, end)| TestResult { name, end }).collect();
         ParsedOutput { tests, collected, ..ParsedOutput::default() }
     }

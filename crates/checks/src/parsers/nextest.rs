@@ -1,4 +1,4 @@
-//! `cargo nextest run`: its lines for people, which carry the test binary and the test.
+//! `cargo nextest run`: its output for people, in which each line names the test binary and the test.
 
 use super::{Ends, ParsedOutput, number_before};
 use remand_kernel::change::TestEnd;
@@ -10,9 +10,9 @@ pub fn parse(text: &str) -> ParsedOutput {
     let mut tries: BTreeMap<String, TestEnd> = BTreeMap::new();
     let mut collected = None;
     for line in text.lines() {
-        let Some((status, rest)) = timed(line) else { continue };
+        let Some((status, rest)) = split_status(line) else { continue };
         match status.as_slice() {
-            // The rest repeats the failures.
+            // The lines after the summary repeat the failures.
             ["Summary"] => {
                 collected = Some(number_before(rest, "passed") + number_before(rest, "failed"));
                 break;
@@ -33,12 +33,12 @@ pub fn parse(text: &str) -> ParsedOutput {
     for (name, end) in tries {
         ends.add(name, end);
     }
-    ends.report(collected)
+    ends.into_output(collected)
 }
 
-/// The failed test whose output begins after this line; an empty name where other output begins or none.
+/// The failed test whose output starts after this line; an empty name for a heading of anything else.
 pub fn heading(line: &str) -> Option<String> {
-    let (status, rest) = timed(line)?;
+    let (status, rest) = split_status(line)?;
     let has_failed = match status.as_slice() {
         ["FAIL" | "TIMEOUT" | "ABORT" | "LEAK-FAIL"] => true,
         ["TRY", _, end] => *end != "PASS",
@@ -48,9 +48,9 @@ pub fn heading(line: &str) -> Option<String> {
     Some(if has_failed { name(rest) } else { String::new() })
 }
 
-/// Splits `  TRY 2 PASS [   0.034s] (1/5) demo adds` into its first words and the text after the time; a skipped test has
-/// no time.
-fn timed(line: &str) -> Option<(Vec<&str>, &str)> {
+/// Splits `  TRY 2 PASS [   0.034s] (1/5) demo adds` into the words of the status and the text after the time. A skipped
+/// test has no time.
+fn split_status(line: &str) -> Option<(Vec<&str>, &str)> {
     let (head, rest) = line.split_once('[')?;
     let head: Vec<&str> = head.split_whitespace().collect();
     let (time, rest) = rest.split_once(if head == ["SKIP"] { "]" } else { "s]" })?;
@@ -58,7 +58,7 @@ fn timed(line: &str) -> Option<(Vec<&str>, &str)> {
     (time.parse::<f64>().is_ok() || head == ["SKIP"]).then_some((head, rest))
 }
 
-/// The text after the count that newer versions write before the name.
+/// The name of a test, without the count that newer versions write before it.
 fn name(text: &str) -> String {
     let text = text.trim_start();
     let text = text.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(text, |(_, rest)| rest);

@@ -1,4 +1,4 @@
-//! Outputs of real runners, kept under `fixtures/test-output/`; each one's first line says what it proves.
+//! Tests with outputs of real runners from `fixtures/test-output/`.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 use super::*;
@@ -45,7 +45,7 @@ fn pytest_tests_are_read_from_the_summary_alone() {
 
 #[test]
 fn pytest_tests_are_read_from_verbose_lines() {
-    // Only these lines name what was skipped.
+    // Only these lines name skipped tests.
     let verbose = read(Parser::Pytest, sample!("pytest-verbose.txt"));
     assert_eq!(
         verbose.replace("skipped tests/test_sums.py::test_skipped\n", ""),
@@ -168,7 +168,7 @@ fn tap_diagnostics_are_ignored_and_skips_are_read() {
 }
 
 #[test]
-fn a_tap_group_that_fails_by_itself_is_a_failed_test() {
+fn a_tap_group_that_fails_although_its_tests_passed_is_a_failed_test() {
     let text =
         "# Subtest: group\n    # Subtest: inside\n    ok 1 - inside\n    1..1\nnot ok 1 - group\n1..1\n";
     assert_eq!(read(Parser::Tap, text), "2 collected\nfailed group\npassed group > inside\n");
@@ -193,7 +193,7 @@ fn junit_reads_surefire_and_ctest() {
 }
 
 #[test]
-fn libtest_names_carry_the_binary_and_ignored_tests_are_skipped() {
+fn libtest_names_include_the_binary_and_ignored_tests_are_skipped() {
     let text = "\
    Compiling demo v0.1.0 (/work)
      Running unittests src/lib.rs (target/debug/deps/demo-0a1b2c3d4e5f6071)
@@ -251,10 +251,10 @@ fn a_test_that_is_listed_as_passed_and_failed_failed() {
 }
 
 #[test]
-fn unittest_reads_all_forms_of_its_lines() {
+fn unittest_lines_are_read_in_all_their_forms() {
     let text = "\
 test_adds (test_sums.Sums.test_adds) ... ok
-test_told (test_sums.Sums.test_told)
+test_titled (test_sums.Sums.test_titled)
 A sentence about it. ... ok
 test_lies (test_sums.Sums.test_lies) ... ok
 FAIL
@@ -290,7 +290,7 @@ FAILED (failures=2, errors=1, skipped=1, expected failures=1, unexpected success
     failed test_sums.Sums.test_odd
     passed test_sums.Sums.test_old
     failed test_sums.Sums.test_parts
-    passed test_sums.Sums.test_told
+    passed test_sums.Sums.test_titled
     failed unittest.loader._FailedTest.test_gone
     ");
 }

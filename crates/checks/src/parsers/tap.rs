@@ -3,23 +3,23 @@
 use super::{Ends, ParsedOutput};
 use remand_kernel::change::TestEnd;
 
-/// Reads the text; names of nested tests include those of their groups.
+/// Reads the text; the name of a nested test includes the names of its groups.
 pub fn parse(text: &str) -> ParsedOutput {
     let mut reader = Reader::default();
     for line in text.lines() {
-        reader.take(line);
+        reader.read_line(line);
     }
-    let has_spoken = reader.planned || !reader.ends.0.is_empty();
-    let collected = has_spoken.then(|| reader.ends.len());
-    reader.ends.report(collected)
+    let has_results = reader.has_plan || !reader.ends.0.is_empty();
+    let collected = has_results.then(|| reader.ends.len());
+    reader.ends.into_output(collected)
 }
 
 #[derive(Default)]
 struct Reader {
     ends: Ends,
-    open: Vec<Subtest>,
-    planned: bool,
-    /// The indentation of a YAML block below a result.
+    groups: Vec<Subtest>,
+    has_plan: bool,
+    /// The indentation of the YAML block that the current line is in.
     block: Option<usize>,
 }
 
@@ -30,7 +30,7 @@ struct Subtest {
 }
 
 impl Reader {
-    fn take(&mut self, line: &str) {
+    fn read_line(&mut self, line: &str) {
         let text = line.trim_start();
         let indent = line.len() - text.len();
         if let Some(block) = self.block {
@@ -40,48 +40,48 @@ impl Reader {
         } else if text == "---" && indent > 0 {
             self.block = Some(indent);
         } else if let Some(name) = text.strip_prefix("# Subtest: ") {
-            self.open.retain(|open| open.indent < indent);
-            self.open.push(Subtest { indent, name: name.to_string(), has_tests: false });
+            self.groups.retain(|group| group.indent < indent);
+            self.groups.push(Subtest { indent, name: name.to_string(), has_tests: false });
         } else if text.starts_with("Bail out!") {
             self.ends.add("Bail out!", TestEnd::Failed);
         } else if text.strip_prefix("1..").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
         {
-            self.planned = true;
-        } else if let Some(result) = Result::of(text) {
-            self.result(indent, &result);
+            self.has_plan = true;
+        } else if let Some(result) = TapResult::parse(text) {
+            self.add(indent, &result);
         }
     }
 
-    fn result(&mut self, indent: usize, result: &Result<'_>) {
-        self.open.retain(|open| open.indent <= indent);
-        let is_group = self.open.last().is_some_and(|open| open.indent == indent && open.has_tests);
-        self.open.retain(|open| open.indent < indent);
-        for open in &mut self.open {
-            open.has_tests = true;
+    fn add(&mut self, indent: usize, result: &TapResult<'_>) {
+        self.groups.retain(|group| group.indent <= indent);
+        let is_group = self.groups.last().is_some_and(|group| group.indent == indent && group.has_tests);
+        self.groups.retain(|group| group.indent < indent);
+        for group in &mut self.groups {
+            group.has_tests = true;
         }
-        let around = self.open.iter().map(|open| open.name.as_str());
-        let name = around.chain([result.name]).collect::<Vec<_>>().join(" > ");
+        let names = self.groups.iter().map(|group| group.name.as_str());
+        let name = names.chain([result.name]).collect::<Vec<_>>().join(" > ");
         match result.end {
-            // A group that passed adds nothing to its tests; one that failed may have failed by itself.
+            // A group that passed adds nothing to its tests; a group can fail although all its tests passed.
             TestEnd::Passed if is_group => {}
-            TestEnd::Failed if is_group && self.has_failed_below(&name) => {}
+            TestEnd::Failed if is_group && self.has_failed_test(&name) => {}
             end => self.ends.add(name, end),
         }
     }
 
-    fn has_failed_below(&self, name: &str) -> bool {
-        let below = format!("{name} > ");
-        self.ends.0.iter().any(|(test, end)| test.starts_with(&below) && *end == TestEnd::Failed)
+    fn has_failed_test(&self, name: &str) -> bool {
+        let prefix = format!("{name} > ");
+        self.ends.0.iter().any(|(test, end)| test.starts_with(&prefix) && *end == TestEnd::Failed)
     }
 }
 
-struct Result<'t> {
+struct TapResult<'t> {
     name: &'t str,
     end: TestEnd,
 }
 
-impl Result<'_> {
-    fn of(text: &str) -> Option<Result<'_>> {
+impl TapResult<'_> {
+    fn parse(text: &str) -> Option<TapResult<'_>> {
         let (is_ok, rest) = match text.strip_prefix("not ok") {
             Some(rest) => (false, rest),
             None => (true, text.strip_prefix("ok")?),
@@ -103,6 +103,6 @@ impl Result<'_> {
             (true, _) => TestEnd::Passed,
             (false, _) => TestEnd::Failed,
         };
-        Some(Result { name: name.trim(), end })
+        Some(TapResult { name: name.trim(), end })
     }
 }

@@ -15,45 +15,46 @@ const ENDS: [(&str, TestEnd); 6] = [
 /// Reads the text; names are `module.Class.test`.
 pub fn parse(text: &str) -> ParsedOutput {
     let mut ends = Ends::default();
-    let mut open: Option<String> = None;
+    let mut unfinished: Option<String> = None;
     let mut collected = None;
     let mut skipped = 0;
     for line in text.lines() {
         if let Some(failed) = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: ")) {
-            open = None;
-            if let Some(name) = name(failed) {
+            unfinished = None;
+            if let Some(name) = test_name(failed) {
                 ends.add(name, TestEnd::Failed);
             }
         } else if let Some(ran) = line.strip_prefix("Ran ").filter(|rest| rest.contains(" test")) {
-            open = None;
+            unfinished = None;
             collected = ran.split(' ').next().and_then(|number| number.parse::<u32>().ok());
         } else if collected.is_some() && (line.starts_with("OK") || line.starts_with("FAILED")) {
-            skipped = summary(line, "skipped") + summary(line, "expected failures");
+            skipped = count_in_summary(line, "skipped") + count_in_summary(line, "expected failures");
         } else {
             let (head, tail) =
                 line.rsplit_once(" ... ").map_or((line, None), |(head, tail)| (head, Some(tail)));
-            if let Some(name) = name(head) {
-                open = Some(name);
+            if let Some(name) = test_name(head) {
+                unfinished = Some(name);
             }
             let Some(end) = tail.or(Some(line)).and_then(end) else { continue };
-            if let Some(name) = open.take() {
+            if let Some(name) = unfinished.take() {
                 ends.add(name, end);
             }
         }
     }
     let collected = collected.map(|ran| ran.saturating_sub(skipped));
-    ends.report(collected)
+    ends.into_output(collected)
 }
 
-/// The end that a string stands for.
+/// Parses the end of a test.
 fn end(text: &str) -> Option<TestEnd> {
     ENDS.iter()
         .find(|(word, _)| text == *word || (*word == "skipped" && text.starts_with("skipped ")))
         .map(|(_, end)| *end)
 }
 
-/// `test_x (module.Class.test_x)` or the older `test_x (module.Class)`, with the parameters of a subtest after it.
-fn name(text: &str) -> Option<String> {
+/// The name of a test from `test_x (module.Class.test_x)` or the older `test_x (module.Class)`; the parameters of a subtest
+/// may follow.
+fn test_name(text: &str) -> Option<String> {
     let (method, rest) = text.trim_start().split_once(" (")?;
     let (path, rest) = rest.split_once(')')?;
     let is_word =
@@ -68,7 +69,7 @@ fn name(text: &str) -> Option<String> {
     Some(if is_whole { path.to_string() } else { format!("{path}.{method}") })
 }
 
-fn summary(line: &str, word: &str) -> u32 {
+fn count_in_summary(line: &str, word: &str) -> u32 {
     let count =
         line.split(['(', ',', ')']).find_map(|part| part.trim().strip_prefix(word)?.strip_prefix('='));
     count.and_then(|count| count.parse().ok()).unwrap_or_else(|| number_before(line, word))

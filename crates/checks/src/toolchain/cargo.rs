@@ -1,6 +1,6 @@
 //! Rust, by `Cargo.toml`.
 
-use super::{Below, Lean, Nested, Toolchain, Workspace, matches, read, toml_file};
+use super::{Dependency, FilesBelow, Nested, Toolchain, Workspace, matches, read, toml_file};
 use crate::action::CheckAction;
 use crate::members::{MEMBERS, Members, Naming};
 use crate::probe::ToolProbe;
@@ -11,10 +11,10 @@ use toml::{Table, Value};
 
 pub const TOOLCHAIN: Toolchain = Toolchain {
     markers: &[MANIFEST],
-    below: Below::Own,
+    files: FilesBelow::Own,
     covers,
     name,
-    leans,
+    dependencies,
     workspace: Workspace::Members { name: |folder, _| name(folder), lists, sources: &["rs", "toml"] },
     checks,
 };
@@ -26,39 +26,39 @@ fn checks(folder: &Path, probe: &ToolProbe<'_>) -> Vec<CheckSpec> {
     if !folder.join(MANIFEST).is_file() {
         return Vec::new();
     }
-    // External packages may depend on a member that is patched in for one of theirs.
+    // If a member is patched in for an external package, other external packages may depend on it.
     let is_patched = toml_file(folder, MANIFEST).contains_key("patch");
-    let colourless = |name: &str, tier: Tier, argv: &[&str]| {
-        let of_some: Vec<&str> =
+    let spec = |name: &str, tier: Tier, argv: &[&str]| {
+        let narrowed: Vec<&str> =
             argv.iter().map(|word| if *word == "--workspace" { MEMBERS } else { word }).collect();
-        let members = Members::of_command(&of_some, Naming::Flag("-p".to_string()));
-        let spec = CheckSpec::new(name, tier, CheckAction::argv(argv)).with("CARGO_TERM_COLOR", "never");
-        if is_patched { spec } else { spec.by_member(members) }
+        let members = Members::of_command(&narrowed, Naming::Flag("-p".to_string()));
+        let spec =
+            CheckSpec::new(name, tier, CheckAction::argv(argv)).with_variable("CARGO_TERM_COLOR", "never");
+        if is_patched { spec } else { spec.with_members(members) }
     };
-    let mut specs =
-        vec![colourless("cargo-check", Tier::One, &["cargo", "check", "--workspace", "--all-targets"])];
+    let mut specs = vec![spec("cargo-check", Tier::One, &["cargo", "check", "--workspace", "--all-targets"])];
     let mut add = |spec: CheckSpec| specs.push(spec.needing("cargo-check"));
-    if has_lints(folder) && probe.finds("cargo-clippy") {
+    if has_lints(folder) && probe.has_program("cargo-clippy") {
         let argv = ["cargo", "clippy", "--workspace", "--all-targets"];
-        add(colourless("cargo-clippy", Tier::Two, &argv));
+        add(spec("cargo-clippy", Tier::Two, &argv));
     }
     // All binaries run even after a failure: otherwise tests that were not reached would look removed.
-    if folder.join(".config/nextest.toml").is_file() && probe.finds("cargo-nextest") {
+    if folder.join(".config/nextest.toml").is_file() && probe.has_program("cargo-nextest") {
         let argv = ["cargo", "nextest", "run", "--workspace", "--no-fail-fast", "--status-level", "all"];
-        add(colourless("cargo-nextest", Tier::Two, &argv).parsed_by(Parser::Nextest));
+        add(spec("cargo-nextest", Tier::Two, &argv).parsed_by(Parser::Nextest));
         // nextest does not run documentation tests.
         let argv = ["cargo", "test", "--workspace", "--no-fail-fast", "--doc"];
         if folder.join("src/lib.rs").is_file() {
-            add(colourless("cargo-doctest", Tier::Two, &argv).parsed_by(Parser::Cargo));
+            add(spec("cargo-doctest", Tier::Two, &argv).parsed_by(Parser::Cargo));
         }
     } else {
         let argv = ["cargo", "test", "--workspace", "--no-fail-fast"];
-        add(colourless("cargo-test", Tier::Two, &argv).parsed_by(Parser::Cargo));
+        add(spec("cargo-test", Tier::Two, &argv).parsed_by(Parser::Cargo));
     }
     specs
 }
 
-/// Whether the repository configures lints.
+/// Whether the project configures lints of Clippy.
 fn has_lints(folder: &Path) -> bool {
     let manifest = toml_file(folder, MANIFEST);
     let lints = |table: Option<&Value>| {
@@ -76,7 +76,7 @@ fn covers(nested: Nested<'_>) -> bool {
     let excluded = workspace.get("exclude").and_then(Value::as_array).into_iter().flatten();
     let is_excluded = excluded.filter_map(Value::as_str).any(|path| {
         let path = path.trim_start_matches("./").trim_end_matches('/');
-        Path::new(nested.way).starts_with(path)
+        Path::new(nested.relative).starts_with(path)
     });
     !is_excluded && !toml_file(nested.folder, MANIFEST).contains_key("workspace")
 }
@@ -85,34 +85,35 @@ fn lists(nested: Nested<'_>) -> bool {
     let manifest = toml_file(nested.above, MANIFEST);
     let members = manifest.get("workspace").and_then(|workspace| workspace.get("members")?.as_array());
     let mut patterns = members.into_iter().flatten().filter_map(Value::as_str);
-    patterns.any(|pattern| matches(pattern, nested.way)) && covers(nested)
+    patterns.any(|pattern| matches(pattern, nested.relative)) && covers(nested)
 }
 
 fn name(folder: &Path) -> Option<String> {
     toml_file(folder, MANIFEST).get("package")?.get("name")?.as_str().map(str::to_string)
 }
 
-/// Packages by their paths, and by their names where the workspace or a patch knows the path.
-fn leans(folder: &Path) -> Vec<Lean> {
+/// Packages by their names, which the workspace or a patch may map to paths, and by their paths if the manifest has them.
+fn dependencies(folder: &Path) -> Vec<Dependency> {
     if read(folder, MANIFEST).is_some_and(|text| text.parse::<Table>().is_err()) {
-        return vec![Lean::Anything];
+        return vec![Dependency::Anything];
     }
     let manifest = toml_file(folder, MANIFEST);
     let inherited = inherited(folder);
     let targets = manifest.get("target").and_then(Value::as_table).into_iter().flatten();
-    let holders = targets.filter_map(|(_, target)| target.as_table()).chain([&manifest]);
+    let tables = targets.filter_map(|(_, target)| target.as_table()).chain([&manifest]);
     let patches = manifest.get("patch").and_then(Value::as_table).into_iter().flatten();
-    holders
-        .flat_map(|holder| DEPENDENCIES.iter().filter_map(|kind| holder.get(*kind)?.as_table()))
+    tables
+        .flat_map(|table| DEPENDENCIES.iter().filter_map(|kind| table.get(*kind)?.as_table()))
         .chain(patches.filter_map(|(_, patched)| patched.as_table()))
         .flatten()
         .flat_map(|(name, dependency)| {
             let path = dependency.get("path").and_then(Value::as_str);
-            let path = path.map(|path| Lean::Folder(path.to_string()));
+            let path = path.map(|path| Dependency::Folder(path.to_string()));
             let is_inherited = dependency.get("workspace").and_then(Value::as_bool) == Some(true);
-            let said = if is_inherited { inherited.get(name) } else { Some(dependency) };
-            let package = said.and_then(|said| said.get("package")?.as_str()).unwrap_or(name);
-            [Lean::Name(package.to_string())].into_iter().chain(path)
+            let definition = if is_inherited { inherited.get(name) } else { Some(dependency) };
+            let package =
+                definition.and_then(|definition| definition.get("package")?.as_str()).unwrap_or(name);
+            [Dependency::Name(package.to_string())].into_iter().chain(path)
         })
         .collect()
 }

@@ -1,6 +1,6 @@
 //! C and C++, by `CMakeLists.txt`; built outside the tree.
 
-use super::{Below, Lean, Toolchain, Workspace, always, no_name, read};
+use super::{Dependency, FilesBelow, Toolchain, Workspace, always, no_name, read};
 use crate::action::CheckAction;
 use crate::probe::ToolProbe;
 use crate::spec::{CheckSpec, Parser, SCRATCH};
@@ -9,10 +9,10 @@ use std::path::Path;
 
 pub const TOOLCHAIN: Toolchain = Toolchain {
     markers: &[MANIFEST],
-    below: Below::All,
+    files: FilesBelow::All,
     covers: always,
     name: no_name,
-    leans,
+    dependencies,
     workspace: Workspace::None,
     checks,
 };
@@ -40,8 +40,8 @@ fn checks(folder: &Path, _: &ToolProbe<'_>) -> Vec<CheckSpec> {
     specs
 }
 
-/// Paths of outside folders contain variables that only CMake can resolve.
-fn leans(folder: &Path) -> Vec<Lean> {
+/// Paths of folders outside the project contain variables that only CMake can resolve.
+fn dependencies(folder: &Path) -> Vec<Dependency> {
     let text = read(folder, MANIFEST).unwrap_or_default();
-    if text.contains("..") { vec![Lean::Anything] } else { Vec::new() }
+    if text.contains("..") { vec![Dependency::Anything] } else { Vec::new() }
 }

@@ -1,6 +1,6 @@
 //! Go, by `go.mod`. A module does not include other modules below it, even if a workspace lists them.
 
-use super::{Below, Lean, Nested, Toolchain, Workspace, read};
+use super::{Dependency, FilesBelow, Nested, Toolchain, Workspace, read};
 use crate::action::CheckAction;
 use crate::probe::ToolProbe;
 use crate::spec::{CheckSpec, Parser, SCRATCH};
@@ -9,10 +9,10 @@ use std::path::Path;
 
 pub const TOOLCHAIN: Toolchain = Toolchain {
     markers: &[MANIFEST],
-    below: Below::Own,
+    files: FilesBelow::Own,
     covers,
     name,
-    leans,
+    dependencies,
     workspace: Workspace::None,
     checks,
 };
@@ -23,12 +23,12 @@ fn checks(folder: &Path, _: &ToolProbe<'_>) -> Vec<CheckSpec> {
     if !folder.join(MANIFEST).is_file() {
         return Vec::new();
     }
-    // The build cache goes to a folder that checks may write.
-    let own = |spec: CheckSpec| spec.with("GOCACHE", &format!("{SCRATCH}/go"));
+    // Checks may write only to some folders, so the build cache is in one of them.
+    let with_cache = |spec: CheckSpec| spec.with_variable("GOCACHE", &format!("{SCRATCH}/go"));
     let test = CheckAction::argv(&["go", "test", "-json", "./..."]);
     vec![
-        own(CheckSpec::new("go-vet", Tier::One, CheckAction::argv(&["go", "vet", "./..."]))),
-        own(CheckSpec::new("go-test", Tier::Two, test)).parsed_by(Parser::Go).needing("go-vet"),
+        with_cache(CheckSpec::new("go-vet", Tier::One, CheckAction::argv(&["go", "vet", "./..."]))),
+        with_cache(CheckSpec::new("go-test", Tier::Two, test)).parsed_by(Parser::Go).needing("go-vet"),
     ]
 }
 
@@ -43,14 +43,16 @@ fn name(folder: &Path) -> Option<String> {
 }
 
 /// Every required module, and every folder that replaces one.
-fn leans(folder: &Path) -> Vec<Lean> {
+fn dependencies(folder: &Path) -> Vec<Dependency> {
     let text = read(folder, MANIFEST).unwrap_or_default();
     let words =
         text.lines().map(|line| line.split("//").next().unwrap_or(line)).flat_map(str::split_whitespace);
     words
         .filter_map(|word| match word.trim_matches('"') {
-            path if path.starts_with("./") || path.starts_with("../") => Some(Lean::Folder(path.to_string())),
-            module if module.contains('/') => Some(Lean::Name(module.to_string())),
+            path if path.starts_with("./") || path.starts_with("../") => {
+                Some(Dependency::Folder(path.to_string()))
+            }
+            module if module.contains('/') => Some(Dependency::Name(module.to_string())),
             _ => None,
         })
         .collect()

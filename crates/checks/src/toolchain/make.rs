@@ -1,6 +1,6 @@
-//! Make, by a Makefile with targets of the usual names; other targets may do anything.
+//! Make, by a Makefile with targets that have the usual names; other targets may do anything.
 
-use super::{Below, Lean, Toolchain, Workspace, always, no_name, read};
+use super::{Dependency, FilesBelow, Toolchain, Workspace, always, no_name, read};
 use crate::action::CheckAction;
 use crate::probe::ToolProbe;
 use crate::spec::CheckSpec;
@@ -9,10 +9,10 @@ use std::path::Path;
 
 pub const TOOLCHAIN: Toolchain = Toolchain {
     markers: &FILES,
-    below: Below::All,
+    files: FilesBelow::All,
     covers: always,
     name: no_name,
-    leans,
+    dependencies,
     workspace: Workspace::None,
     checks,
 };
@@ -20,7 +20,7 @@ pub const TOOLCHAIN: Toolchain = Toolchain {
 const FILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 
 fn checks(folder: &Path, _: &ToolProbe<'_>) -> Vec<CheckSpec> {
-    let Some(text) = text(folder) else {
+    let Some(text) = makefile(folder) else {
         return Vec::new();
     };
     let first = |names: &[&'static str]| names.iter().copied().find(|name| has_target(&text, name));
@@ -37,12 +37,16 @@ fn checks(folder: &Path, _: &ToolProbe<'_>) -> Vec<CheckSpec> {
     specs
 }
 
-fn text(folder: &Path) -> Option<String> {
+fn makefile(folder: &Path) -> Option<String> {
     FILES.iter().find_map(|file| read(folder, file))
 }
 
-fn leans(folder: &Path) -> Vec<Lean> {
-    if text(folder).is_some_and(|text| text.contains("..")) { vec![Lean::Anything] } else { Vec::new() }
+fn dependencies(folder: &Path) -> Vec<Dependency> {
+    if makefile(folder).is_some_and(|text| text.contains("..")) {
+        vec![Dependency::Anything]
+    } else {
+        Vec::new()
+    }
 }
 
 fn has_target(text: &str, name: &str) -> bool {

@@ -1,6 +1,6 @@
-//! Java, by `pom.xml`; offline, since a check must not change what it checks against.
+//! Java, by `pom.xml`. Maven runs offline, so the installed dependencies stay the same.
 
-use super::{Below, Lean, Nested, Toolchain, Workspace, read};
+use super::{Dependency, FilesBelow, Nested, Toolchain, Workspace, read};
 use crate::action::CheckAction;
 use crate::members::{MEMBERS, Members, Naming};
 use crate::probe::ToolProbe;
@@ -11,12 +11,12 @@ use std::path::Path;
 
 pub const TOOLCHAIN: Toolchain = Toolchain {
     markers: &[MANIFEST],
-    below: Below::Own,
+    files: FilesBelow::Own,
     covers,
     name,
-    leans,
+    dependencies,
     workspace: Workspace::Members {
-        name: |_, way| (!way.is_empty()).then(|| way.to_string()),
+        name: |_, relative| (!relative.is_empty()).then(|| relative.to_string()),
         lists: covers,
         sources: &["java", "kt", "xml", "properties"],
     },
@@ -30,23 +30,23 @@ fn checks(folder: &Path, _: &ToolProbe<'_>) -> Vec<CheckSpec> {
     if !folder.join(MANIFEST).is_file() {
         return Vec::new();
     }
-    // Offline, modules are found in the same build only, so their dependencies are built too.
-    let made = |name: &str, tier: Tier, argv: &[&str]| {
-        let of_some: Vec<&str> = argv.iter().chain(&["-pl", MEMBERS, "-am"]).copied().collect();
+    // Offline, Maven finds modules only in the same build, so their dependencies are built too.
+    let spec = |name: &str, tier: Tier, argv: &[&str]| {
+        let narrowed: Vec<&str> = argv.iter().chain(&["-pl", MEMBERS, "-am"]).copied().collect();
         CheckSpec::new(name, tier, CheckAction::argv(argv))
-            .by_member(Members::of_command(&of_some, Naming::List))
+            .with_members(Members::of_command(&narrowed, Naming::List))
     };
-    let compile = made("mvn-compile", Tier::One, &["mvn", "-o", "-q", "-B", "test-compile"]);
+    let compile = spec("mvn-compile", Tier::One, &["mvn", "-o", "-q", "-B", "test-compile"]);
     // All modules are tested even after a failure: otherwise tests that were not reached would look removed.
-    let test = made("mvn-test", Tier::Two, &["mvn", "-o", "-q", "-B", "-fae", "test"]);
+    let test = spec("mvn-test", Tier::Two, &["mvn", "-o", "-q", "-B", "-fae", "test"]);
     let test = test.parsed_by(Parser::Junit);
-    // Each module of a larger build writes its report to its own folder.
+    // Each module of a larger build writes its report to its folder.
     let report = if modules(folder).is_empty() { REPORTS.to_string() } else { format!("**/{REPORTS}") };
     let test = CheckSpec { report: Some(report), ..test };
     vec![compile, test.needing("mvn-compile")]
 }
 
-/// Modules may have modules.
+/// A module may itself have modules.
 fn covers(nested: Nested<'_>) -> bool {
     modules(nested.above).iter().any(|module| {
         let folder = nested.above.join(module.trim_end_matches("/pom.xml"));
@@ -56,34 +56,34 @@ fn covers(nested: Nested<'_>) -> bool {
                 .strip_prefix(&folder)
                 .ok()
                 .and_then(Path::to_str)
-                .is_some_and(|way| covers(Nested { above: &folder, folder: nested.folder, way }))
+                .is_some_and(|relative| covers(Nested { above: &folder, folder: nested.folder, relative }))
     })
 }
 
 fn modules(folder: &Path) -> Vec<String> {
-    texts(folder, |node| node.tag_name().name() == "module")
+    element_texts(folder, |node| node.tag_name().name() == "module")
 }
 
 fn name(folder: &Path) -> Option<String> {
-    let is_own = |node: &Node<'_, '_>| {
+    let is_project_id = |node: &Node<'_, '_>| {
         node.tag_name().name() == "artifactId"
             && node.parent().is_some_and(|parent| parent.tag_name().name() == "project")
     };
-    texts(folder, |node| is_own(node)).into_iter().next()
+    element_texts(folder, |node| is_project_id(node)).into_iter().next()
 }
 
-/// Artifacts are matched by name alone; a wrong match only costs one run of a check.
-fn leans(folder: &Path) -> Vec<Lean> {
-    let is_named = |node: &Node<'_, '_>| {
+/// Artifacts by name alone, without their group; a wrong match only costs one run of a check.
+fn dependencies(folder: &Path) -> Vec<Dependency> {
+    let is_dependency_id = |node: &Node<'_, '_>| {
         node.tag_name().name() == "artifactId"
             && node.parent().is_some_and(|parent| matches!(parent.tag_name().name(), "dependency" | "parent"))
     };
-    texts(folder, |node| is_named(node)).into_iter().map(Lean::Name).collect()
+    element_texts(folder, |node| is_dependency_id(node)).into_iter().map(Dependency::Name).collect()
 }
 
-fn texts(folder: &Path, wanted: impl Fn(&Node<'_, '_>) -> bool) -> Vec<String> {
+fn element_texts(folder: &Path, is_selected: impl Fn(&Node<'_, '_>) -> bool) -> Vec<String> {
     let text = read(folder, MANIFEST).unwrap_or_default();
     let Ok(document) = Document::parse(&text) else { return Vec::new() };
-    let found = document.descendants().filter(|node| wanted(node)).filter_map(|node| node.text());
+    let found = document.descendants().filter(|node| is_selected(node)).filter_map(|node| node.text());
     found.map(|text| text.trim().to_string()).collect()
 }

@@ -1,4 +1,4 @@
-//! Toolchains by their marker files, one per file.
+//! Toolchains, detected by their marker files; one toolchain per source file.
 
 mod cargo;
 mod cmake;
@@ -17,13 +17,13 @@ use std::path::Path;
 pub struct Toolchain {
     /// Files that mark their folder as a project.
     pub markers: &'static [&'static str],
-    pub below: Below,
+    pub files: FilesBelow,
     /// Whether the checks of a project cover another project of the same kind below it.
     pub covers: fn(Nested<'_>) -> bool,
     /// The name under which other projects depend on the one in a folder.
     pub name: fn(&Path) -> Option<String>,
-    /// What the project in a folder depends on, by its manifest.
-    pub leans: fn(&Path) -> Vec<Lean>,
+    /// The dependencies of the project in a folder, from its manifest.
+    pub dependencies: fn(&Path) -> Vec<Dependency>,
     pub workspace: Workspace,
     /// The checks of the project in a folder; empty if it has no markers.
     pub checks: fn(&Path, &ToolProbe<'_>) -> Vec<CheckSpec>,
@@ -31,24 +31,24 @@ pub struct Toolchain {
 
 /// Whether the checks of a project can run for some of the projects that they cover.
 pub enum Workspace {
-    /// They always run for all.
+    /// The checks always run for all of them.
     None,
     Members {
-        /// How commands name the project in a folder, given its relative path; `None` if they cannot.
+        /// The name of a project in commands, by its folder and its relative path; `None` if commands cannot name it.
         name: fn(&Path, &str) -> Option<String>,
         /// Whether the manifest above lists the project below as a member.
         lists: fn(Nested<'_>) -> bool,
-        /// Extensions of files that may name paths.
+        /// Extensions of source files that may name paths.
         sources: &'static [&'static str],
     },
 }
 
 /// Which files the checks of a project look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Below {
-    /// Its own, without those of other projects below it.
+pub enum FilesBelow {
+    /// The files of the project, without those of other projects below it.
     Own,
-    /// All files below it.
+    /// All files below the project's folder.
     All,
 }
 
@@ -57,17 +57,17 @@ pub enum Below {
 pub struct Nested<'n> {
     pub above: &'n Path,
     pub folder: &'n Path,
-    /// The path from the one above to the one below.
-    pub way: &'n str,
+    /// The path of the project below, relative to the one above.
+    pub relative: &'n str,
 }
 
-/// What a project depends on.
+/// A dependency of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lean {
+pub enum Dependency {
     Name(String),
     /// Relative to the folder of the project.
     Folder(String),
-    /// Its manifest cannot be understood, so it may depend on anything.
+    /// The manifest cannot be understood, so the project may depend on anything.
     Anything,
 }
 
@@ -75,8 +75,8 @@ pub enum Lean {
 pub const TOOLCHAINS: [Toolchain; 6] =
     [cargo::TOOLCHAIN, python::TOOLCHAIN, node::TOOLCHAIN, go::TOOLCHAIN, cmake::TOOLCHAIN, maven::TOOLCHAIN];
 
-/// A Makefile often only calls the others, so it counts only where none of them is present.
-pub const LAST: Toolchain = make::TOOLCHAIN;
+/// A Makefile often only calls the other tools, so it counts only if no other toolchain is near it.
+pub const FALLBACK: Toolchain = make::TOOLCHAIN;
 
 fn no_name(_: &Path) -> Option<String> {
     None
@@ -86,7 +86,7 @@ fn always(_: Nested<'_>) -> bool {
     true
 }
 
-/// The text of a file; a manifest that cannot be read counts as absent.
+/// The content of a manifest; one that cannot be read counts as absent.
 fn read(folder: &Path, file: &str) -> Option<String> {
     std::fs::read_to_string(folder.join(file)).ok()
 }
@@ -103,12 +103,13 @@ fn matches(pattern: &str, folder: &str) -> bool {
     match pattern.iter().position(|part| *part == "**") {
         Some(at) => folder.len() >= at && pattern[..at] == folder[..at],
         None => {
-            pattern.len() == folder.len() && pattern.iter().zip(&folder).all(|(part, name)| fits(part, name))
+            pattern.len() == folder.len()
+                && pattern.iter().zip(&folder).all(|(part, name)| matches_name(part, name))
         }
     }
 }
 
-fn fits(part: &str, name: &str) -> bool {
+fn matches_name(part: &str, name: &str) -> bool {
     match part.split_once('*') {
         Some((start, end)) => {
             name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)

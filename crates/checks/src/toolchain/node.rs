@@ -1,6 +1,6 @@
 //! JavaScript and TypeScript, by `package.json`.
 
-use super::{Below, Lean, Nested, Toolchain, Workspace, matches, read};
+use super::{Dependency, FilesBelow, Nested, Toolchain, Workspace, matches, read};
 use crate::action::CheckAction;
 use crate::members::{MEMBERS, Members, Naming};
 use crate::probe::ToolProbe;
@@ -11,12 +11,12 @@ use std::path::Path;
 
 pub const TOOLCHAIN: Toolchain = Toolchain {
     markers: &[MANIFEST],
-    below: Below::All,
+    files: FilesBelow::All,
     covers,
     name,
-    leans,
+    dependencies,
     workspace: Workspace::Members {
-        name: |_, way| (!way.is_empty()).then(|| format!("./{way}")),
+        name: |_, relative| (!relative.is_empty()).then(|| format!("./{relative}")),
         lists: covers,
         sources: &["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "json"],
     },
@@ -31,15 +31,16 @@ const NO_TESTS: &str = "no test specified";
 const DEPENDENCIES: [&str; 4] =
     ["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"];
 
-/// Programs that run a script for all packages of a workspace: the words for all, and the option before a package.
-const FAN_OUTS: [(&str, &[&str], &str); 2] =
+/// Programs that can run a script for all packages of a workspace, each with its options for all packages and its option
+/// for one package.
+const WORKSPACE_RUNNERS: [(&str, &[&str], &str); 2] =
     [("npm", &["--workspaces", "-ws", "--ws"], "-w"), ("pnpm", &["-r", "--recursive"], "--filter")];
 
-/// Text that joins several commands in a script.
-const SHELL: [char; 10] = ['&', '|', ';', '>', '<', '(', '`', '$', '"', '\''];
+/// Characters that have a meaning in a shell; all except the quotes can join several commands.
+const SHELL_CHARACTERS: [char; 10] = ['&', '|', ';', '>', '<', '(', '`', '$', '"', '\''];
 
-/// How many folders above a project its tools may be.
-const HIGHEST: usize = 6;
+/// How many folders, from the project upwards, are searched for its tools.
+const MAX_SEARCHED_FOLDERS: usize = 6;
 
 fn checks(folder: &Path, probe: &ToolProbe<'_>) -> Vec<CheckSpec> {
     let Some(package) = package(folder) else {
@@ -48,7 +49,7 @@ fn checks(folder: &Path, probe: &ToolProbe<'_>) -> Vec<CheckSpec> {
     let mut check = CheckSpec::new("node-check", Tier::One, CheckAction::argv(&["node", "--check"]));
     check.each = ["js", "mjs", "cjs"].map(str::to_string).to_vec();
     let mut specs = vec![check];
-    let mut add = |spec: CheckSpec| specs.push(spec.with("NO_COLOR", "1").needing("node-check"));
+    let mut add = |spec: CheckSpec| specs.push(spec.with_variable("NO_COLOR", "1").needing("node-check"));
     if folder.join("tsconfig.json").is_file()
         && let Some(tsc) = installed(folder, "tsc")
     {
@@ -60,15 +61,15 @@ fn checks(folder: &Path, probe: &ToolProbe<'_>) -> Vec<CheckSpec> {
         add(CheckSpec::new("eslint", Tier::Two, CheckAction::argv(&[&eslint, "."])));
     }
     if let Some(script) = test_script(&package) {
-        let tested = tested(script);
-        add(CheckSpec { members: by_package(script, &package, probe), ..tested });
+        let test = test_check(script);
+        add(CheckSpec { members: narrowed_script(script, &package, probe), ..test });
     }
     specs
 }
 
-/// The test script, with a reporter that the engine can read where the runner allows one.
-fn tested(script: &str) -> CheckSpec {
-    let named = |name: &str, more: &[&str], parser: Parser| {
+/// The check that runs the test script, with a report that the engine can read if the runner can write one.
+fn test_check(script: &str) -> CheckSpec {
+    let spec_with = |name: &str, more: &[&str], parser: Parser| {
         let argv: Vec<&str> = ["npm", "test", "--silent", "--"].iter().chain(more).copied().collect();
         CheckSpec::new(name, Tier::Two, CheckAction::argv(&argv)).parsed_by(parser)
     };
@@ -77,12 +78,12 @@ fn tested(script: &str) -> CheckSpec {
         Runner::Vitest => {
             let file = format!("--outputFile.json={report}");
             let spec =
-                named("vitest", &["--run", "--reporter=default", "--reporter=json", &file], Parser::Jest);
+                spec_with("vitest", &["--run", "--reporter=default", "--reporter=json", &file], Parser::Jest);
             CheckSpec { report: Some(report), ..spec }
         }
         Runner::Jest => {
             let file = format!("--outputFile={report}");
-            let spec = named("jest", &["--ci", "--json", &file], Parser::Jest);
+            let spec = spec_with("jest", &["--ci", "--json", &file], Parser::Jest);
             CheckSpec { report: Some(report), ..spec }
         }
         Runner::Other(parser) => {
@@ -91,7 +92,7 @@ fn tested(script: &str) -> CheckSpec {
     }
 }
 
-/// What runs the tests of a script.
+/// The test runner of a script.
 enum Runner {
     Vitest,
     Jest,
@@ -103,7 +104,7 @@ impl Runner {
         let words: Vec<&str> = script.split_whitespace().collect();
         let has = |word: &str| words.contains(&word);
         // npm appends arguments to the last command of a script only.
-        let is_single = !script.contains(&SHELL[..8]);
+        let is_single = !script.contains(&SHELL_CHARACTERS[..8]);
         let first = words.iter().find(|word| !word.contains('=') && !matches!(**word, "npx" | "cross-env"));
         match first.copied() {
             Some("vitest") if is_single && !has("watch") => Runner::Vitest,
@@ -115,16 +116,17 @@ impl Runner {
     }
 }
 
-/// How a test script that runs the tests of all packages runs those of some.
-fn by_package(script: &str, package: &Value, probe: &ToolProbe<'_>) -> Option<Members> {
+/// The command that runs a test script of all packages for some of them; `None` if that is not possible.
+fn narrowed_script(script: &str, package: &Value, probe: &ToolProbe<'_>) -> Option<Members> {
     let has = |name: &str| package.pointer(&format!("/scripts/{name}")).is_some();
-    if script.contains(SHELL) || has("pretest") || has("posttest") {
+    if script.contains(SHELL_CHARACTERS) || has("pretest") || has("posttest") {
         return None;
     }
     let words: Vec<&str> = script.split_whitespace().collect();
-    let (program, all, flag) = FAN_OUTS.iter().find(|(program, ..)| words.first() == Some(program))?;
-    let is_all = |word: &&str| all.contains(word);
-    if words.iter().filter(|word| is_all(word)).count() != 1 || !probe.finds(program) {
+    let (program, all_options, flag) =
+        WORKSPACE_RUNNERS.iter().find(|(program, ..)| words.first() == Some(program))?;
+    let is_all = |word: &&str| all_options.contains(word);
+    if words.iter().filter(|word| is_all(word)).count() != 1 || !probe.has_program(program) {
         return None;
     }
     let words: Vec<&str> = words.iter().map(|word| if is_all(word) { MEMBERS } else { word }).collect();
@@ -141,50 +143,50 @@ fn test_script(package: &Value) -> Option<&str> {
 }
 
 fn has_lint(folder: &Path, package: &Value) -> bool {
-    let starts = ["eslint.config.", ".eslintrc"];
-    let is_config = |name: &str| starts.iter().any(|start| name.starts_with(start));
+    let prefixes = ["eslint.config.", ".eslintrc"];
+    let is_config = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     package.get("eslintConfig").is_some()
         || entries.into_iter().any(|entry| is_config(&entry.file_name().to_string_lossy()))
 }
 
-/// A program that is installed for the project or, in a workspace, somewhere above it.
+/// The path of a program that is installed for the project or, in a workspace, in a folder above it.
 fn installed(folder: &Path, program: &str) -> Option<String> {
-    let mut way = String::new();
-    for above in folder.ancestors().take(HIGHEST) {
+    let mut relative = String::new();
+    for above in folder.ancestors().take(MAX_SEARCHED_FOLDERS) {
         let path = format!("node_modules/.bin/{program}");
         if above.join(&path).exists() {
-            return Some(format!("{way}{path}"));
+            return Some(format!("{relative}{path}"));
         }
         if above.join(".git").exists() {
             return None;
         }
-        way.push_str("../");
+        relative.push_str("../");
     }
     None
 }
 
-/// A workspace with its own test script covers its members.
+/// A workspace with a test script covers its members.
 fn covers(nested: Nested<'_>) -> bool {
     let Some(above) = package(nested.above) else { return false };
     test_script(&above).is_some()
-        && members(nested.above, &above).iter().any(|pattern| matches(pattern, nested.way))
+        && member_patterns(nested.above, &above).iter().any(|pattern| matches(pattern, nested.relative))
 }
 
-fn members(folder: &Path, package: &Value) -> Vec<String> {
+fn member_patterns(folder: &Path, package: &Value) -> Vec<String> {
     let listed = package.get("workspaces");
     let listed = listed.and_then(|found| found.get("packages")).or(listed).and_then(Value::as_array);
     let listed = listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_string);
-    let other = read(folder, "pnpm-workspace.yaml").unwrap_or_default();
-    let other = other.lines().filter_map(|line| line.trim().strip_prefix("- "));
-    listed.chain(other.map(|pattern| pattern.trim().trim_matches(['"', '\'']).to_string())).collect()
+    let pnpm = read(folder, "pnpm-workspace.yaml").unwrap_or_default();
+    let pnpm = pnpm.lines().filter_map(|line| line.trim().strip_prefix("- "));
+    listed.chain(pnpm.map(|pattern| pattern.trim().trim_matches(['"', '\'']).to_string())).collect()
 }
 
 fn name(folder: &Path) -> Option<String> {
     package(folder)?.get("name")?.as_str().map(str::to_string)
 }
 
-fn leans(folder: &Path) -> Vec<Lean> {
+fn dependencies(folder: &Path) -> Vec<Dependency> {
     let package = package(folder).unwrap_or_default();
     let tables = DEPENDENCIES.iter().filter_map(|kind| package.get(*kind)?.as_object());
     tables
@@ -193,8 +195,8 @@ fn leans(folder: &Path) -> Vec<Lean> {
             let path = version.as_str().and_then(|version| {
                 ["file:", "link:", "portal:"].iter().find_map(|kind| version.strip_prefix(kind))
             });
-            let path = path.map(|path| Lean::Folder(path.to_string()));
-            [Lean::Name(name.clone())].into_iter().chain(path)
+            let path = path.map(|path| Dependency::Folder(path.to_string()));
+            [Dependency::Name(name.clone())].into_iter().chain(path)
         })
         .collect()
 }

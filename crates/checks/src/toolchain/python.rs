@@ -1,6 +1,6 @@
-//! Python, by its project files or by tests.
+//! Python, by project files or test files.
 
-use super::{Below, Lean, Toolchain, Workspace, always, read, toml_file};
+use super::{Dependency, FilesBelow, Toolchain, Workspace, always, read, toml_file};
 use crate::action::CheckAction;
 use crate::installed;
 use crate::probe::ToolProbe;
@@ -9,13 +9,13 @@ use remand_kernel::evidence::Tier;
 use std::path::Path;
 use toml::Value;
 
-/// A project finds all tests below it, even across other project files.
+/// The checks of a project find all tests below it, even those of projects below.
 pub const TOOLCHAIN: Toolchain = Toolchain {
     markers: &["pyproject.toml", "setup.py", "setup.cfg"],
-    below: Below::All,
+    files: FilesBelow::All,
     covers: always,
     name,
-    leans,
+    dependencies,
     workspace: Workspace::None,
     checks,
 };
@@ -29,19 +29,19 @@ fn checks(folder: &Path, probe: &ToolProbe<'_>) -> Vec<CheckSpec> {
         return Vec::new();
     }
     let python = installed::environment(folder)
-        .map_or_else(|| "python3".to_string(), |environment| installed::program_of(environment, "python"));
+        .map_or_else(|| "python3".to_string(), |environment| installed::program_path(environment, "python"));
     let compile = CheckAction::argv(&[&python, "-m", "compileall", "-q", "-f", "-x", SKIPPED, "."]);
-    // A program of the checkout must not run outside the sandbox.
+    // A program in the checkout must not run outside the sandbox, so its environment is only searched.
     let has_pytest = match installed::environment(folder) {
         Some(environment) => installed::has_package(&folder.join(environment), "pytest"),
-        None => probe.runs(folder, &["python3", "-c", "import pytest"]),
+        None => probe.succeeds(folder, &["python3", "-c", "import pytest"]),
     };
-    let tested = if has_pytest {
+    let test = if has_pytest {
         let argv = CheckAction::argv(&[&python, "-m", "pytest", "-rA", "-v", "-p", "no:cacheprovider"]);
         CheckSpec::new("pytest", Tier::Two, argv).parsed_by(Parser::Pytest)
     } else {
         let mut argv = vec![python.as_str(), "-m", "unittest", "discover", "-v"];
-        // unittest finds a folder that is not a package only by name.
+        // unittest finds tests in a folder that is not a package only if the folder is named.
         if let Some(name) = tests.filter(|name| !name.is_empty())
             && !folder.join(name).join("__init__.py").is_file()
         {
@@ -49,19 +49,20 @@ fn checks(folder: &Path, probe: &ToolProbe<'_>) -> Vec<CheckSpec> {
         }
         CheckSpec::new("unittest", Tier::Two, CheckAction::argv(&argv)).parsed_by(Parser::Unittest)
     };
-    let tested = if folder.join("src").is_dir() { tested.with("PYTHONPATH", "src") } else { tested };
-    let analysed = analyses(folder, probe).into_iter().chain([tested]);
+    let test = if folder.join("src").is_dir() { test.with_variable("PYTHONPATH", "src") } else { test };
+    let later = analyses(folder, probe).into_iter().chain([test]);
     [CheckSpec::new("python-compile", Tier::One, compile)]
         .into_iter()
-        .chain(analysed.map(|spec| spec.needing("python-compile")))
+        .chain(later.map(|spec| spec.needing("python-compile")))
         .collect()
 }
 
-/// A program of the project's environment, or else of the machine; `None` if it is in neither.
+/// The path of a tool in the project's environment, or its name if it is on the PATH; `None` if it is in neither.
 fn tool(folder: &Path, name: &str, probe: &ToolProbe<'_>) -> Option<String> {
-    let own = installed::environment(folder).map(|environment| installed::program_of(environment, name));
-    let own = own.filter(|program| folder.join(program).is_file());
-    own.or_else(|| probe.finds(name).then(|| name.to_string()))
+    let in_environment =
+        installed::environment(folder).map(|environment| installed::program_path(environment, name));
+    let in_environment = in_environment.filter(|program| folder.join(program).is_file());
+    in_environment.or_else(|| probe.has_program(name).then(|| name.to_string()))
 }
 
 /// Type checks and lints that the repository configures and whose tools are installed.
@@ -98,7 +99,7 @@ fn is_configured(folder: &Path, tool: &str, files: &[&str]) -> bool {
         || toml_file(folder, "pyproject.toml").get("tool").and_then(|tools| tools.get(tool)).is_some()
 }
 
-/// A `pyproject.toml` may contain only settings of tools.
+/// Whether the folder is a project. A `pyproject.toml` alone is not enough: it may contain only settings of tools.
 fn is_project(folder: &Path) -> bool {
     let manifest = toml_file(folder, "pyproject.toml");
     let tools = manifest.get("tool");
@@ -123,23 +124,23 @@ fn name(folder: &Path) -> Option<String> {
     let manifest = toml_file(folder, "pyproject.toml");
     let poetry = || manifest.get("tool")?.get("poetry")?.get("name")?.as_str();
     let name = manifest.get("project").and_then(|project| project.get("name")?.as_str()).or_else(poetry)?;
-    Some(plain(name))
+    Some(normalize(name))
 }
 
-/// All names and paths in the manifest; a wrong one only costs one run of a check.
-fn leans(folder: &Path) -> Vec<Lean> {
+/// All names and paths in the manifest; one that is not a dependency only costs one run of a check.
+fn dependencies(folder: &Path) -> Vec<Dependency> {
     let mut found = Vec::new();
-    let mut open: Vec<(String, Value)> = toml_file(folder, "pyproject.toml").into_iter().collect();
-    while let Some((key, value)) = open.pop() {
+    let mut pending: Vec<(String, Value)> = toml_file(folder, "pyproject.toml").into_iter().collect();
+    while let Some((key, value)) = pending.pop() {
         match value {
             Value::String(text) if key == "path" || key == "url" => {
-                found.push(Lean::Folder(text.trim_start_matches("file:").to_string()));
+                found.push(Dependency::Folder(text.trim_start_matches("file:").to_string()));
             }
-            Value::String(text) => found.push(Lean::Name(plain(required(&text)))),
-            Value::Array(items) => open.extend(items.into_iter().map(|item| (key.clone(), item))),
+            Value::String(text) => found.push(Dependency::Name(normalize(package_name(&text)))),
+            Value::Array(items) => pending.extend(items.into_iter().map(|item| (key.clone(), item))),
             Value::Table(table) => {
-                found.extend(table.keys().map(|name| Lean::Name(plain(name))));
-                open.extend(table);
+                found.extend(table.keys().map(|name| Dependency::Name(normalize(name))));
+                pending.extend(table);
             }
             Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::Datetime(_) => {}
         }
@@ -147,12 +148,12 @@ fn leans(folder: &Path) -> Vec<Lean> {
     found
 }
 
-/// `shared-code[extra]>=1` as `shared-code`.
-fn required(text: &str) -> &str {
+/// The package of a requirement: `shared-code` for `shared-code[extra]>=1`.
+fn package_name(text: &str) -> &str {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c))).next().unwrap_or_default()
 }
 
-/// Names that differ only in their separators are the same.
-fn plain(name: &str) -> String {
+/// Package names that differ only in case and separators are the same.
+fn normalize(name: &str) -> String {
     name.to_ascii_lowercase().replace(['_', '.'], "-")
 }

@@ -1,4 +1,4 @@
-//! One decision of a design: `DD-<ticket>-<nnn>` with what it affects and why it was made.
+//! One decision of a design: an id such as `DD-0079-001`, the parts that it affects, and its rationale.
 
 /// A decision as the document states it; missing fields are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,23 +17,23 @@ impl DesignDecision {
     pub(super) fn read(id: &str, title: &str, body: &str) -> DesignDecision {
         let mut decision =
             DesignDecision { id: id.to_string(), title: title.to_string(), ..DesignDecision::default() };
-        let mut field: Option<&'static str> = None;
+        let mut current: Option<&'static str> = None;
         for line in body.lines().take_while(|line| !line.starts_with('#')) {
-            let (text, is_field) = match labelled(line) {
+            let (text, is_field) = match parse_label(line) {
                 Some((label, text)) => {
-                    field = Some(label);
+                    current = Some(label);
                     (text, true)
                 }
                 None => (line.trim(), false),
             };
-            if let Some(slot) = field.and_then(|label| decision.slot(label)) {
-                if !slot.is_empty() && !text.is_empty() {
-                    slot.push(' ');
+            if let Some(value) = current.and_then(|label| decision.field_mut(label)) {
+                if !value.is_empty() && !text.is_empty() {
+                    value.push(' ');
                 }
-                slot.push_str(text);
+                value.push_str(text);
             }
             if !is_field && line.trim().is_empty() {
-                field = None;
+                current = None;
             }
         }
         decision
@@ -51,7 +51,7 @@ impl DesignDecision {
         fields.into_iter().filter(|(_, text)| text.trim().is_empty()).map(|(name, _)| name).collect()
     }
 
-    fn slot(&mut self, label: &str) -> Option<&mut String> {
+    fn field_mut(&mut self, label: &str) -> Option<&mut String> {
         match label {
             "affects" => Some(&mut self.affects),
             "rationale" => Some(&mut self.rationale),
@@ -63,8 +63,8 @@ impl DesignDecision {
     }
 }
 
-/// The id and the title in a heading that starts with a decision's id.
-pub(super) fn headed(title: &str) -> Option<(&str, &str)> {
+/// The id and the title in a heading; `None` if it does not start with the id of a decision.
+pub(super) fn parse_heading(title: &str) -> Option<(&str, &str)> {
     let end =
         title.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-')).unwrap_or(title.len());
     let id = title[..end].trim_end_matches('-');
@@ -76,12 +76,12 @@ pub(super) fn headed(title: &str) -> Option<(&str, &str)> {
     is_id.then(|| (id, title[id.len()..].trim_start_matches([':', '-', '—', '–', ' ']).trim()))
 }
 
-/// The label of a line such as `- **Trade-offs**: …`, and what follows it.
-fn labelled(line: &str) -> Option<(&'static str, &str)> {
+/// The label of a line such as `- **Trade-offs**: …`, and the text after it.
+fn parse_label(line: &str) -> Option<(&'static str, &str)> {
     let rest = line.trim_start().trim_start_matches(['-', '*', '+', ' ', '_']);
     let (label, text) = rest.split_once(':')?;
     let label = label.trim_matches(['*', '_', ' ']).to_lowercase();
-    let known = match label.as_str() {
+    let name = match label.as_str() {
         "affects" => "affects",
         "rationale" => "rationale",
         "alternatives" | "alternatives considered" => "alternatives",
@@ -89,5 +89,5 @@ fn labelled(line: &str) -> Option<(&'static str, &str)> {
         "status" => "status",
         _ => return None,
     };
-    Some((known, text.trim_start_matches(['*', '_']).trim()))
+    Some((name, text.trim_start_matches(['*', '_']).trim()))
 }

@@ -1,16 +1,16 @@
-//! Checks that a revision is a delta: it changes what the findings cite, and nothing else.
+//! Checks that a revision is a delta: it changes the pieces that the findings cite, and nothing else.
 
-use super::{APPROACH, DesignDocument, NOTES, Piece, names};
+use super::{APPROACH, DesignDocument, NOTES, Piece, mentions};
 use std::collections::BTreeSet;
 use std::fmt;
 
 /// The name of the text before the first heading.
 pub(super) const PREAMBLE: &str = "the text before the first heading";
 
-/// What a revision is checked against.
+/// The pieces that a revision must change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
-    /// The sections and decisions that the findings want changed.
+    /// The sections and decisions that the findings cite.
     pub cited: Vec<String>,
 }
 
@@ -21,32 +21,32 @@ pub enum Departure {
     Unchanged(String),
     /// Changed, but not cited.
     Uncited(String),
-    /// Removed. An abandoned decision stays, marked as superseded.
-    Gone(String),
+    /// Removed. An abandoned decision must stay, with the status superseded.
+    Removed(String),
     /// A new section or decision without a note on the flaw that it fixes.
     Unexplained(String),
     /// There are no new revision notes.
     NoNotes,
     /// The notes of an earlier revision were changed.
-    NotesLost,
-    /// The notes do not mention this.
+    NotesChanged,
+    /// The notes do not mention this piece or topic.
     NotNoted(String),
 }
 
 impl Delta {
     /// Every way in which a revision is not a delta, in a fixed order.
     pub fn departures(&self, before: &DesignDocument, after: &DesignDocument) -> Vec<Departure> {
-        let (old, new) = (compared(before), compared(after));
-        let fresh_notes = added_notes(before, after).unwrap_or_default().to_string();
+        let (old, new) = (compared_pieces(before), compared_pieces(after));
+        let new_notes = added_notes(before, after).unwrap_or_default().to_string();
         let mut departures = BTreeSet::new();
-        for piece in old.iter().filter(|piece| !is_free(piece)) {
+        for piece in old.iter().filter(|piece| !is_note(piece)) {
             let now = new.iter().find(|other| other.name == piece.name);
             match now {
-                None => drop(departures.insert(Departure::Gone(piece.name.clone()))),
+                None => drop(departures.insert(Departure::Removed(piece.name.clone()))),
                 Some(now)
                     if now.text != piece.text
                         && !self.covers(piece)
-                        && !is_noted_diagram(piece, &fresh_notes) =>
+                        && !is_noted_diagram(piece, &new_notes) =>
                 {
                     departures.insert(Departure::Uncited(piece.name.clone()));
                 }
@@ -54,22 +54,22 @@ impl Delta {
             }
         }
         for name in &self.cited {
-            let part = |pieces: &[Piece]| -> Vec<String> {
-                let within = |piece: &&Piece| is_within(piece, name);
-                pieces.iter().filter(within).map(|piece| piece.text.clone()).collect()
+            let texts_within = |pieces: &[Piece]| -> Vec<String> {
+                let is_cited = |piece: &&Piece| is_within(piece, name);
+                pieces.iter().filter(is_cited).map(|piece| piece.text.clone()).collect()
             };
-            if part(&before.pieces()) == part(&after.pieces()) {
+            if texts_within(&before.pieces()) == texts_within(&after.pieces()) {
                 departures.insert(Departure::Unchanged(name.clone()));
             }
         }
         let known: BTreeSet<&str> = old.iter().map(|piece| piece.name.as_str()).collect();
-        let fresh = new.iter().filter(|piece| !known.contains(piece.name.as_str()) && !is_free(piece));
-        for piece in fresh.filter(|piece| !piece.inside.iter().any(|name| self.cited.contains(name))) {
-            if !self.is_explained(piece, &fresh_notes) {
+        let added = new.iter().filter(|piece| !known.contains(piece.name.as_str()) && !is_note(piece));
+        for piece in added.filter(|piece| !piece.inside.iter().any(|name| self.cited.contains(name))) {
+            if !self.is_explained(piece, &new_notes) {
                 departures.insert(Departure::Unexplained(piece.name.clone()));
             }
         }
-        departures.extend(self.lacking_notes(before, after));
+        departures.extend(self.missing_notes(before, after));
         departures.into_iter().collect()
     }
 
@@ -79,8 +79,10 @@ impl Delta {
         let new = after.pieces();
         let differs =
             |piece: &&Piece| !old.iter().any(|other| other.name == piece.name && other.text == piece.text);
-        let told = new.iter().filter(differs).filter(|piece| piece.name != NOTES && !piece.inside.is_empty());
-        told.filter(|piece| !piece.inside.iter().any(|name| name == NOTES))
+        let changed =
+            new.iter().filter(differs).filter(|piece| piece.name != NOTES && !piece.inside.is_empty());
+        changed
+            .filter(|piece| !piece.inside.iter().any(|name| name == NOTES))
             .map(|piece| piece.name.clone())
             .collect()
     }
@@ -89,23 +91,23 @@ impl Delta {
         self.cited.iter().any(|name| is_within(piece, name))
     }
 
-    /// A note names the new piece and one that was cited.
+    /// Whether a note mentions both the new piece and a cited one.
     fn is_explained(&self, piece: &Piece, notes: &str) -> bool {
         items(notes)
             .iter()
-            .any(|item| names(item, &piece.name) && self.cited.iter().any(|cited| names(item, cited)))
+            .any(|item| mentions(item, &piece.name) && self.cited.iter().any(|cited| mentions(item, cited)))
     }
 
-    fn lacking_notes(&self, before: &DesignDocument, after: &DesignDocument) -> Vec<Departure> {
+    fn missing_notes(&self, before: &DesignDocument, after: &DesignDocument) -> Vec<Departure> {
         let earlier = before.notes().unwrap_or_default();
         let Some(notes) = after.notes().filter(|notes| !notes.is_empty() && *notes != earlier) else {
             return vec![Departure::NoNotes];
         };
-        let Some(fresh) = notes.strip_prefix(earlier) else {
-            return vec![Departure::NotesLost];
+        let Some(new) = notes.strip_prefix(earlier) else {
+            return vec![Departure::NotesChanged];
         };
-        let lower = fresh.to_lowercase();
-        let cited = self.cited.iter().filter(|name| !names(fresh, name)).cloned();
+        let lower = new.to_lowercase();
+        let cited = self.cited.iter().filter(|name| !mentions(new, name)).cloned();
         let topics = [("preserv", "what was preserved"), ("warm", "warm-start hints")];
         let topics =
             topics.into_iter().filter(|(word, _)| !lower.contains(word)).map(|(_, topic)| topic.to_string());
@@ -115,43 +117,43 @@ impl Delta {
 
 /// The pieces of a design that a delta compares. The text before the first heading is one of them. The paragraph that
 /// states the approach is excluded, because every revision may restate it.
-fn compared(design: &DesignDocument) -> Vec<Piece> {
-    let stated = design.approach_lines().map(|lines| design.text()[lines].trim_end()).unwrap_or_default();
+fn compared_pieces(design: &DesignDocument) -> Vec<Piece> {
+    let approach = design.approach_range().map(|range| design.text()[range].trim_end()).unwrap_or_default();
     let mut pieces = design.pieces();
     for piece in pieces.iter_mut().filter(|piece| piece.name.eq_ignore_ascii_case(APPROACH)) {
-        piece.text = piece.text.replacen(stated, "", 1).trim_end().to_string();
+        piece.text = piece.text.replacen(approach, "", 1).trim_end().to_string();
     }
     let preamble = design.preamble().trim().to_string();
     pieces.insert(0, Piece { name: PREAMBLE.to_string(), inside: Vec::new(), text: preamble });
     pieces
 }
 
-/// What a revision added to the notes; none if it changed earlier notes.
+/// The notes that a revision added; `None` if it changed earlier notes.
 fn added_notes<'d>(before: &DesignDocument, after: &'d DesignDocument) -> Option<&'d str> {
     after.notes().and_then(|notes| notes.strip_prefix(before.notes().unwrap_or_default()))
 }
 
-/// The notes, which every revision may extend.
-fn is_free(piece: &Piece) -> bool {
-    let free = |name: &str| name.eq_ignore_ascii_case(NOTES);
-    free(&piece.name) || piece.inside.iter().any(|name| free(name))
+/// Whether a piece belongs to the notes, which every revision may extend.
+fn is_note(piece: &Piece) -> bool {
+    let is_notes = |name: &str| name.eq_ignore_ascii_case(NOTES);
+    is_notes(&piece.name) || piece.inside.iter().any(|name| is_notes(name))
 }
 
-/// A diagram may change if the new notes mention it.
+/// Whether a piece is a diagram that the new notes mention: then it may change.
 fn is_noted_diagram(piece: &Piece, notes: &str) -> bool {
     piece.name.to_lowercase().contains("diagram") && notes.to_lowercase().contains("diagram")
 }
 
 fn is_within(piece: &Piece, name: &str) -> bool {
-    piece.name == name || piece.inside.iter().any(|above| above == name)
+    piece.name == name || piece.inside.iter().any(|section| section == name)
 }
 
 /// The list items and paragraphs of a text.
 fn items(text: &str) -> Vec<String> {
     let mut items: Vec<String> = vec![String::new()];
     for line in text.lines() {
-        let starts = line.trim().is_empty() || line.trim_start().starts_with(['-', '*', '#']);
-        if starts {
+        let is_start = line.trim().is_empty() || line.trim_start().starts_with(['-', '*', '#']);
+        if is_start {
             items.push(String::new());
         }
         if let Some(last) = items.last_mut() {
@@ -167,15 +169,17 @@ impl fmt::Display for Departure {
         match self {
             Departure::Unchanged(name) => write!(f, "the findings cite `{name}`, but it did not change"),
             Departure::Uncited(name) => write!(f, "`{name}` changed, but the findings do not cite it"),
-            Departure::Gone(name) => {
+            Departure::Removed(name) => {
                 write!(f, "`{name}` was removed; keep it with the status superseded")
             }
             Departure::Unexplained(name) => {
                 write!(f, "`{name}` is new, but no revision note names the flaw that it fixes")
             }
             Departure::NoNotes => write!(f, "`{NOTES}` has no new text"),
-            Departure::NotesLost => write!(f, "the existing text of `{NOTES}` changed; only add to its end"),
-            Departure::NotNoted(what) => write!(f, "the new text of `{NOTES}` does not mention {what}"),
+            Departure::NotesChanged => {
+                write!(f, "the existing text of `{NOTES}` changed; only add to its end")
+            }
+            Departure::NotNoted(topic) => write!(f, "the new text of `{NOTES}` does not mention {topic}"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Designs as architects write them, and what counts as a delta.
+//! Tests of designs as architects write them, and of deltas.
 
 use super::delta::PREAMBLE;
 use super::*;
@@ -14,7 +14,7 @@ Sessions expire.
 Store the monotonic time with
 each session and compare it at reading.
 
-More words that are no part of the statement.
+More words that are not part of the statement.
 
 ## Components
 
@@ -55,7 +55,7 @@ fn notes(text: &str) -> String {
     format!("\n## Design Revision Notes\n\n{text}\n")
 }
 
-const NOTED: &str = "- DD-0079-001: wall clock now, since the monotonic one starts anew.\n- Preserved: DD-0079-002.\n- Warm start: keep src/store.rs.";
+const NOTED: &str = "- DD-0079-001: wall clock now, since the monotonic one restarts.\n- Preserved: DD-0079-002.\n- Warm start: keep src/store.rs.";
 
 /// The design with its first decision changed and noted.
 fn revised() -> String {
@@ -109,7 +109,7 @@ fn sections_and_decisions_are_found_in_the_text_of_findings() {
 
 // DR-13
 #[test]
-fn a_revision_that_changes_and_notes_what_is_cited_is_a_delta() {
+fn a_revision_that_changes_and_notes_the_cited_pieces_is_a_delta() {
     assert_eq!(departures(&["DD-0079-001"], &revised()), []);
     let approach = revised().replace("Store the monotonic time with\neach session", "Store the wall clock");
     assert_eq!(departures(&["DD-0079-001"], &approach), []);
@@ -125,12 +125,12 @@ fn cited_pieces_must_change_and_others_must_not() {
     let summary = revised().replace("Sessions expire.", "Sessions end.");
     assert_eq!(departures(&["DD-0079-001"], &summary), [Departure::Uncited("Summary".into())]);
     let gone = revised().replace("## Test Impact\n\nOne test.\n", "");
-    assert_eq!(departures(&["DD-0079-001"], &gone), [Departure::Gone("Test Impact".into())]);
+    assert_eq!(departures(&["DD-0079-001"], &gone), [Departure::Removed("Test Impact".into())]);
 }
 
 // DR-13
 #[test]
-fn a_cited_section_covers_what_is_in_it() {
+fn a_cited_section_covers_its_subsections() {
     let after = format!(
         "{}{}",
         DESIGN.replace("Reads.", "Reads twice."),
@@ -164,7 +164,7 @@ fn text_below_the_approach_and_before_the_title_must_not_change() {
     assert_eq!(departures(&["DD-0079-001"], &more), [Departure::Uncited("Approach".into())]);
     let stated = revised().replace("More words", "Store nothing.\n\nMore words");
     assert_eq!(departures(&["DD-0079-001"], &stated), [Departure::Uncited("Approach".into())]);
-    let short = |text: &str| text.replace("\nMore words that are no part of the statement.\n", "");
+    let short = |text: &str| text.replace("\nMore words that are not part of the statement.\n", "");
     let delta = Delta { cited: vec!["DD-0079-001".to_string()] };
     let again =
         short(&revised()).replace("Store the monotonic time with\neach session", "Store the wall clock");
@@ -180,7 +180,7 @@ fn text_below_the_approach_and_before_the_title_must_not_change() {
 
 // DR-13
 #[test]
-fn notes_of_an_earlier_revision_permit_nothing() {
+fn notes_of_an_earlier_revision_permit_no_change() {
     let old = "- The diagram answers DD-0079-001, and so does Cache.\n";
     let before = DesignDocument::read(format!("{DESIGN}{}", notes(old)));
     let after =
@@ -205,7 +205,7 @@ fn a_diagram_changes_only_with_a_note_on_it() {
 
 // DR-13
 #[test]
-fn revision_notes_are_appended_and_complete() {
+fn revision_notes_must_be_appended_and_complete() {
     let silent = DESIGN.replace("One clock is\n  simpler than two.", "The wall clock lasts.");
     assert_eq!(departures(&["DD-0079-001"], &silent), [Departure::NoNotes]);
     let short = format!("{silent}{}", notes("- DD-0079-001: wall clock."));
@@ -217,14 +217,14 @@ fn revision_notes_are_appended_and_complete() {
     let (first, second) =
         (DesignDocument::read(revised()), revised().replace("Late expiry.", "Early expiry."));
     let lost = second.replace(NOTED, &NOTED.replace("DD-0079-001", "DD-0079-002"));
-    assert_eq!(delta.departures(&first, &DesignDocument::read(lost)), [Departure::NotesLost]);
+    assert_eq!(delta.departures(&first, &DesignDocument::read(lost)), [Departure::NotesChanged]);
     let appended = format!("{}\n{}\n", second.trim_end(), NOTED.replace("DD-0079-001", "DD-0079-002"));
     assert_eq!(delta.departures(&first, &DesignDocument::read(appended)), []);
 }
 
 // DR-18
 #[test]
-fn the_log_names_what_changed() {
+fn the_log_names_the_changed_pieces() {
     assert_eq!(
         Delta::changes(&DesignDocument::read(DESIGN), &DesignDocument::read(revised())),
         ["DD-0079-001"]

@@ -10,7 +10,7 @@ use crate::markdown::Markdown;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The section that says what revisions changed.
+/// The title of the section that describes the changes of revisions.
 const NOTES: &str = "Design Revision Notes";
 const APPROACH: &str = "Approach";
 
@@ -24,7 +24,7 @@ pub struct DesignDocument {
 pub struct Piece {
     /// The id of a decision, or the title of a section. A repeated title gets a number.
     pub name: String,
-    /// The names of the sections around it, outermost first.
+    /// The names of the sections around the piece, outermost first.
     pub inside: Vec<String>,
     pub text: String,
 }
@@ -40,19 +40,19 @@ impl DesignDocument {
 
     /// The paragraph that states the approach, on one line.
     pub fn approach(&self) -> Option<String> {
-        let text = &self.text()[self.approach_lines()?];
+        let text = &self.text()[self.approach_range()?];
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         Some(text).filter(|text| !text.is_empty())
     }
 
-    /// The position of the paragraph that states the approach.
-    fn approach_lines(&self) -> Option<Range<usize>> {
+    /// The byte range of the paragraph that states the approach.
+    fn approach_range(&self) -> Option<Range<usize>> {
         let section = self.page.section(&[APPROACH])?;
         let body = &self.text()[section.body.clone()];
         let start = body.len() - body.trim_start().len();
         let lines = body[start..].split_inclusive('\n');
-        let stated = lines.take_while(|line| !line.trim().is_empty() && !line.starts_with('#'));
-        let length: usize = stated.map(str::len).sum();
+        let paragraph = lines.take_while(|line| !line.trim().is_empty() && !line.starts_with('#'));
+        let length: usize = paragraph.map(str::len).sum();
         let at = section.body.start + start;
         Some(at..at + length)
     }
@@ -68,31 +68,31 @@ impl DesignDocument {
         let sections = self.page.sections();
         sections
             .filter_map(|section| {
-                let (id, title) = decision::headed(&section.heading.title)?;
+                let (id, title) = decision::parse_heading(&section.heading.title)?;
                 Some(DesignDecision::read(id, title, &self.text()[section.body]))
             })
             .collect()
     }
 
-    /// Every heading with its own text, in order.
+    /// Every heading with the text directly below it, in order.
     pub fn pieces(&self) -> Vec<Piece> {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        let mut above: Vec<(u8, String)> = Vec::new();
+        let mut around: Vec<(u8, String)> = Vec::new();
         let headings = self.page.headings();
         let mut pieces = Vec::new();
         for (at, heading) in headings.iter().enumerate() {
             let end = headings.get(at + 1).map_or(self.text().len(), |next| next.lines.start);
-            let title = decision::headed(&heading.title).map_or(heading.title.as_str(), |(id, _)| id);
+            let title = decision::parse_heading(&heading.title).map_or(heading.title.as_str(), |(id, _)| id);
             let count = counts.entry(title.to_lowercase()).or_default();
             *count += 1;
             let name = if *count == 1 { title.to_string() } else { format!("{title} ({count})") };
-            above.retain(|(level, _)| *level < heading.level);
+            around.retain(|(level, _)| *level < heading.level);
             pieces.push(Piece {
                 name: name.clone(),
-                inside: above.iter().map(|(_, name)| name.clone()).collect(),
+                inside: around.iter().map(|(_, name)| name.clone()).collect(),
                 text: self.text()[heading.lines.start..end].trim().to_string(),
             });
-            above.push((heading.level, name));
+            around.push((heading.level, name));
         }
         pieces
     }
@@ -100,14 +100,14 @@ impl DesignDocument {
     /// The decisions and sections that a string mentions, sections by their whole title.
     pub fn named_in(&self, text: &str) -> Vec<String> {
         let pieces = self.pieces();
-        let named = pieces.iter().filter(|piece| !piece.inside.is_empty() || pieces.len() == 1);
-        named.map(|piece| piece.name.clone()).filter(|name| names(text, name)).collect()
+        let candidates = pieces.iter().filter(|piece| !piece.inside.is_empty() || pieces.len() == 1);
+        candidates.map(|piece| piece.name.clone()).filter(|name| mentions(text, name)).collect()
     }
 
     /// The decisions that a string mentions.
     pub fn decisions_in(&self, text: &str) -> Vec<String> {
         let ids = self.decisions().into_iter().map(|decision| decision.id);
-        ids.filter(|id| names(text, id)).collect()
+        ids.filter(|id| mentions(text, id)).collect()
     }
 
     fn notes(&self) -> Option<&str> {
@@ -116,13 +116,13 @@ impl DesignDocument {
 }
 
 /// Whether a string contains a name as whole words, ignoring case.
-fn names(text: &str, name: &str) -> bool {
+fn mentions(text: &str, name: &str) -> bool {
     let (text, name) = (text.to_lowercase(), name.to_lowercase());
-    let word = |letter: char| letter.is_alphanumeric();
+    let is_word = |letter: char| letter.is_alphanumeric();
     text.match_indices(&name).any(|(at, found)| {
         let before = text[..at].chars().next_back();
         let after = text[at + found.len()..].chars().next();
-        !before.is_some_and(word) && !after.is_some_and(word)
+        !before.is_some_and(is_word) && !after.is_some_and(is_word)
     })
 }
 

@@ -1,9 +1,9 @@
-//! The metadata of a ticket: lines such as `- **Priority**: high`, and the two that count design revisions.
+//! The metadata of a ticket: lines such as `- **Priority**: high`, the number of design revisions, and failed approaches.
 
 use super::Ticket;
 use std::ops::Range;
 
-const COUNT: &str = "Design Revision Count";
+const REVISION_COUNT: &str = "Design Revision Count";
 const APPROACHES: &str = "Previous Design Approaches";
 
 /// A failed approach, as the ticket lists it.
@@ -34,11 +34,11 @@ impl std::error::Error for Unreadable {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Field {
     key: String,
-    /// The spaces before its bullet.
+    /// The number of spaces before the bullet.
     indent: usize,
     /// The value, trimmed.
     value: Range<usize>,
-    /// Its line and the indented lines below it.
+    /// The line of the field, and the indented lines below it.
     lines: Range<usize>,
 }
 
@@ -50,26 +50,26 @@ impl Ticket {
 
     /// How often the design was revised; 0 if the field is missing or empty.
     pub fn revisions(&self) -> Result<u16, Unreadable> {
-        let Some(field) = self.find(COUNT) else { return Ok(0) };
+        let Some(field) = self.find(REVISION_COUNT) else { return Ok(0) };
         let value = &self.text()[field.value.clone()];
-        let digits = digits(value);
+        let digits = count_digits(value);
         if value.is_empty() {
             return Ok(0);
         }
         value[..digits].parse().map_err(|_| Unreadable {
             line: self.page.line_number(field.value.start),
-            field: COUNT,
+            field: REVISION_COUNT,
             found: value.chars().take(40).collect(),
         })
     }
 
-    /// Sets the number; a note after it stays.
+    /// Sets the number of revisions; a note after the number stays.
     pub fn set_revisions(&mut self, count: u16) {
-        let Some(field) = self.find(COUNT) else {
-            return self.insert_field(&format!("- **{COUNT}**: {count}"));
+        let Some(field) = self.find(REVISION_COUNT) else {
+            return self.insert_field(&format!("- **{REVISION_COUNT}**: {count}"));
         };
         let value = &self.text()[field.value.clone()];
-        let number = field.value.start..field.value.start + digits(value);
+        let number = field.value.start..field.value.start + count_digits(value);
         let before = if self.text()[..number.start].ends_with([':', '*']) { " " } else { "" };
         self.page.splice(number, &format!("{before}{count}"));
     }
@@ -80,9 +80,9 @@ impl Ticket {
         let inline = inline_list(&self.text()[field.value.clone()]);
         let listed = self.approach_lines(&field).into_iter().map(|lines| {
             let text = &self.text()[lines];
-            approach(without_bullet(text).unwrap_or(text))
+            parse_approach(without_bullet(text).unwrap_or(text))
         });
-        inline.into_iter().map(|text| approach(&text)).chain(listed).collect()
+        inline.into_iter().map(|text| parse_approach(&text)).chain(listed).collect()
     }
 
     /// Appends an approach to the list.
@@ -92,17 +92,18 @@ impl Ticket {
         }
         let Some(field) = self.find(APPROACHES) else { return };
         let value = &self.text()[field.value.clone()];
-        let empty = value.find(']').filter(|end| value.starts_with('[') && value[1..*end].trim().is_empty());
+        let empty_list =
+            value.find(']').filter(|end| value.starts_with('[') && value[1..*end].trim().is_empty());
         let mut end = self.page.end_of_writing(field.lines.clone());
-        if let Some(closing) = empty {
+        if let Some(closing) = empty_list {
             let brackets = field.value.start..field.value.start + closing + 1;
-            let blank = self.text()[brackets.end..].starts_with(' ');
-            end -= brackets.len() + usize::from(blank);
-            self.page.splice(brackets.start..brackets.end + usize::from(blank), "");
+            let has_blank = self.text()[brackets.end..].starts_with(' ');
+            end -= brackets.len() + usize::from(has_blank);
+            self.page.splice(brackets.start..brackets.end + usize::from(has_blank), "");
         }
-        let open = if self.text()[..end].ends_with('\n') { "" } else { "\n" };
-        let close = if open.is_empty() { "\n" } else { "" };
-        let line = format!("{open}{}  - {}{close}", " ".repeat(field.indent), one_line(failed));
+        let before = if self.text()[..end].ends_with('\n') { "" } else { "\n" };
+        let after = if before.is_empty() { "\n" } else { "" };
+        let line = format!("{before}{}  - {}{after}", " ".repeat(field.indent), list_item(failed));
         self.page.splice(end..end, &line);
     }
 
@@ -142,27 +143,27 @@ impl Ticket {
 
     fn find(&self, key: &str) -> Option<Field> {
         let section = self.section(&["Metadata", "Meta data", "Meta"]);
-        let own = section.map(|section| self.own_part(&section));
-        let inside = own.and_then(|own| self.fields(own).into_iter().find(|field| field.is(key)));
-        inside.or_else(|| self.fields(0..self.text().len()).into_iter().find(|field| field.is(key)))
+        let body = section.map(|section| self.direct_body(&section));
+        let inside = body.and_then(|body| self.fields(body).into_iter().find(|field| field.has_key(key)));
+        inside.or_else(|| self.fields(0..self.text().len()).into_iter().find(|field| field.has_key(key)))
     }
 
     fn fields(&self, within: Range<usize>) -> Vec<Field> {
         let mut fields: Vec<Field> = Vec::new();
-        let mut fenced = false;
+        let mut is_fenced = false;
         for line in self.page.lines(within) {
             let text = &self.text()[line.clone()];
             if text.trim_start().starts_with("```") || text.trim_start().starts_with("~~~") {
-                fenced = !fenced;
+                is_fenced = !is_fenced;
             }
             let indent = text.len() - text.trim_start_matches([' ', '\t']).len();
-            let nested = fields.last().is_some_and(|field| {
+            let is_nested = fields.last().is_some_and(|field| {
                 let between = &self.text()[field.lines.end..line.start];
                 indent > field.indent && between.trim().is_empty() && !text.trim().is_empty()
             });
-            if nested && let Some(field) = fields.last_mut() {
+            if is_nested && let Some(field) = fields.last_mut() {
                 field.lines.end = line.end;
-            } else if !fenced && let Some((key, value)) = keyed(text) {
+            } else if !is_fenced && let Some((key, value)) = parse_field(text) {
                 let value = line.start + value.start..line.start + value.end;
                 fields.push(Field { key, indent, value, lines: line });
             }
@@ -176,8 +177,8 @@ impl Ticket {
             let before = self.status_section().map_or(self.text().len(), |section| section.body.end);
             return self.insert_section(before, self.level(), "Metadata", line);
         };
-        let own = self.own_part(&section);
-        let last = self.fields(own.clone()).pop();
+        let body = self.direct_body(&section);
+        let last = self.fields(body.clone()).pop();
         match last {
             Some(last) => {
                 let end = self.page.end_of_writing(last.lines.clone());
@@ -193,7 +194,7 @@ impl Ticket {
                 }
             }
             None => {
-                let end = self.page.end_of_writing(own.clone()).max(own.start);
+                let end = self.page.end_of_writing(body.clone()).max(body.start);
                 self.insert_block(0..end, line);
             }
         }
@@ -201,13 +202,13 @@ impl Ticket {
 }
 
 impl Field {
-    fn is(&self, key: &str) -> bool {
+    fn has_key(&self, key: &str) -> bool {
         self.key.eq_ignore_ascii_case(key)
     }
 }
 
-/// Key and value of a line such as `- **Key**: value`, `* Key: value`, `**Key**: value` or `| Key | value |`.
-fn keyed(line: &str) -> Option<(String, Range<usize>)> {
+/// The key and the value of a line such as `- **Key**: value`, `* Key: value`, `**Key**: value` or `| Key | value |`.
+fn parse_field(line: &str) -> Option<(String, Range<usize>)> {
     if let Some(row) = line.trim().strip_prefix('|').and_then(|row| row.strip_suffix('|')) {
         let (key, value) = row.split_once('|').filter(|(_, value)| !value.contains('|'))?;
         let until = line.trim_end().len() - 1 - (value.len() - value.trim_end().len());
@@ -218,8 +219,8 @@ fn keyed(line: &str) -> Option<(String, Range<usize>)> {
     let rest = without_bullet(line).or_else(bold)?;
     let colon = rest.find(':')?;
     let key = rest[..colon].trim().trim_matches(['*', '_']).trim();
-    let plain = |letter: char| letter.is_alphanumeric() || " -/&_()".contains(letter);
-    if key.is_empty() || !key.chars().all(plain) {
+    let is_allowed = |letter: char| letter.is_alphanumeric() || " -/&_()".contains(letter);
+    if key.is_empty() || !key.chars().all(is_allowed) {
         return None;
     }
     let after = &rest[colon + 1..];
@@ -233,7 +234,7 @@ fn keyed(line: &str) -> Option<(String, Range<usize>)> {
 fn without_bullet(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let numbered = || {
-        let digits = digits(line);
+        let digits = count_digits(line);
         let rest = line[digits..].strip_prefix(['.', ')'])?;
         (digits > 0).then_some(rest)
     };
@@ -241,7 +242,7 @@ fn without_bullet(line: &str) -> Option<&str> {
     rest.strip_prefix([' ', '\t'])
 }
 
-fn digits(text: &str) -> usize {
+fn count_digits(text: &str) -> usize {
     text.len() - text.trim_start_matches(|letter: char| letter.is_ascii_digit()).len()
 }
 
@@ -259,7 +260,7 @@ fn inline_list(value: &str) -> Vec<String> {
 }
 
 /// Reads an approach from its line: the text, and in brackets at the end the decisions that it was based on.
-fn approach(line: &str) -> PastApproach {
+fn parse_approach(line: &str) -> PastApproach {
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     let bracket = line.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
     if let Some((text, inside)) = bracket {
@@ -272,11 +273,11 @@ fn approach(line: &str) -> PastApproach {
 }
 
 fn is_decision(id: &str) -> bool {
-    let plain = id.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
-    plain && id.contains('-') && id.ends_with(|letter: char| letter.is_ascii_digit())
+    let is_plain = id.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
+    is_plain && id.contains('-') && id.ends_with(|letter: char| letter.is_ascii_digit())
 }
 
-fn one_line(failed: &PastApproach) -> String {
+fn list_item(failed: &PastApproach) -> String {
     let text = failed.text.split_whitespace().collect::<Vec<_>>().join(" ");
     if failed.decisions.is_empty() { text } else { format!("{text} [{}]", failed.decisions.join(", ")) }
 }

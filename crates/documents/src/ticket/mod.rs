@@ -44,7 +44,7 @@ impl Ticket {
         headings.iter().find(|heading| heading.level == top).map(|heading| heading.title.as_str())
     }
 
-    /// The heading level of its main sections: that of the statuses, or of the first heading below the title.
+    /// The heading level of the main sections: the level of the statuses, or of the first heading below the title.
     fn level(&self) -> u8 {
         let below = self.page.headings().iter().map(|heading| heading.level).find(|level| *level > 1);
         self.status_section().map_or(below, |section| Some(section.heading.level)).unwrap_or(2)
@@ -52,20 +52,20 @@ impl Ticket {
 
     /// A section by its title, or by the first words of its title.
     fn section(&self, titles: &[&str]) -> Option<Section> {
-        let begins = |section: &Section| {
+        let starts_with_title = |section: &Section| {
             let title = section.heading.title.to_lowercase();
-            let rest_of = |wanted: &&str| title.strip_prefix(&wanted.to_lowercase()).map(str::to_string);
-            let is_whole = |rest: String| !rest.starts_with(char::is_alphanumeric);
-            titles.iter().filter_map(rest_of).any(is_whole)
+            let after = |start: &&str| title.strip_prefix(&start.to_lowercase()).map(str::to_string);
+            let is_word_end = |rest: String| !rest.starts_with(char::is_alphanumeric);
+            titles.iter().filter_map(after).any(is_word_end)
         };
-        self.page.section(titles).or_else(|| self.page.sections().find(begins))
+        self.page.section(titles).or_else(|| self.page.sections().find(starts_with_title))
     }
 
     /// The part of a section before its first subsection.
-    fn own_part(&self, section: &Section) -> std::ops::Range<usize> {
-        let deeper = |start: &usize| section.body.contains(start);
+    fn direct_body(&self, section: &Section) -> std::ops::Range<usize> {
+        let is_inside = |start: &usize| section.body.contains(start);
         let starts = self.page.headings().iter().map(|heading| heading.lines.start);
-        section.body.start..starts.filter(deeper).min().unwrap_or(section.body.end)
+        section.body.start..starts.filter(is_inside).min().unwrap_or(section.body.end)
     }
 
     /// Inserts a section after the last text before this position.

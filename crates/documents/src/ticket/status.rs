@@ -56,31 +56,31 @@ impl TicketStatus {
     }
 
     /// The status that a line starts with. Case, kinds of dashes, markup and a trailing note are ignored, and the second half
-    /// may be missing: `design complete - Bob looks at it` is a completed design.
+    /// of a name may be missing: `design complete - Bob looks at it` is a completed design.
     pub fn of_line(line: &str) -> Option<TicketStatus> {
         static NAMES: LazyLock<Vec<(TicketStatus, [String; 2])>> =
-            LazyLock::new(|| TicketStatus::ALL.map(|status| (status, status.written())).to_vec());
-        let line = plain(line);
-        let starts = |name: &String| line.strip_prefix(name.as_str()).is_some_and(ends_there);
-        NAMES.iter().find(|(_, names)| names.iter().any(starts)).map(|(status, _)| *status)
+            LazyLock::new(|| TicketStatus::ALL.map(|status| (status, status.spellings())).to_vec());
+        let line = normalized(line);
+        let is_start = |name: &String| line.strip_prefix(name.as_str()).is_some_and(ends_name);
+        NAMES.iter().find(|(_, names)| names.iter().any(is_start)).map(|(status, _)| *status)
     }
 
     /// The name, in full and without its second half.
-    fn written(self) -> [String; 2] {
-        let name = plain(self.name());
+    fn spellings(self) -> [String; 2] {
+        let name = normalized(self.name());
         let half = name.split(['-', '/']).next().unwrap_or_default().trim().to_string();
         [name, half]
     }
 }
 
-/// Whether a name ends here: at the end, or before punctuation.
-fn ends_there(rest: &str) -> bool {
+/// Whether a name ends before this text: at the end of the line, or before punctuation.
+fn ends_name(rest: &str) -> bool {
     let rest = rest.trim_start();
     rest.chars().next().is_none_or(|next| "-([{:;,.!?<→/\"'".contains(next))
 }
 
-/// Lower case, single spaces, one kind of dash, no markup.
-fn plain(text: &str) -> String {
+/// The text in lower case, with single spaces, one kind of dash and no markup.
+fn normalized(text: &str) -> String {
     let text: String = text
         .chars()
         .filter(|letter| !"*_`~".contains(*letter))

@@ -22,22 +22,22 @@ impl Ticket {
         if !self.status_boxes().contains_key(&status) {
             self.insert_status(status);
         }
-        // A ticked box is as wide as an empty one, so no position moves.
+        // A ticked box is as wide as an empty one, so positions do not change.
         for (at, found) in self.status_boxes() {
             self.page.tick(&found, at == status || (found.ticked && at < status));
         }
     }
 
-    /// The section with the statuses: the one that lists most of them, whatever its title.
+    /// The section that lists the most statuses, under any title.
     pub(super) fn status_section(&self) -> Option<Section> {
         let count = |section: &Section| {
-            let own = self.own_part(section);
-            self.page.boxes(own).filter(|found| self.status_of(found).is_some()).count()
+            let body = self.direct_body(section);
+            self.page.boxes(body).filter(|found| self.status_of(found).is_some()).count()
         };
         let mut best: Option<(usize, Section)> = None;
         for section in self.page.sections() {
             let count = count(&section);
-            if count > best.as_ref().map_or(0, |(most, _)| *most) {
+            if count > best.as_ref().map_or(0, |(count, _)| *count) {
                 best = Some((count, section));
             }
         }
@@ -47,7 +47,7 @@ impl Ticket {
     /// The first box of each status.
     fn status_boxes(&self) -> BTreeMap<TicketStatus, CheckBox> {
         let within = match self.status_section() {
-            Some(section) => self.own_part(&section),
+            Some(section) => self.direct_body(&section),
             None => 0..self.page.headings().first().map_or(self.text().len(), |first| first.lines.start),
         };
         let mut boxes = BTreeMap::new();
@@ -102,10 +102,9 @@ impl Ticket {
     fn insert_status_section(&mut self) {
         let lines: Vec<String> =
             TicketStatus::ALL.into_iter().map(|status| format!("- [ ] {}", status.name())).collect();
-        let named = self.page.section(&["Status"]);
-        if let Some(section) = named {
-            let own = self.own_part(&section);
-            return self.insert_block(0..self.page.end_of_writing(own), &lines.join("\n"));
+        if let Some(section) = self.page.section(&["Status"]) {
+            let body = self.direct_body(&section);
+            return self.insert_block(0..self.page.end_of_writing(body), &lines.join("\n"));
         }
         let level = self.level();
         let title = self.page.headings().iter().position(|heading| heading.level < level);

@@ -1,4 +1,4 @@
-//! Tickets as people leave them: what is read, and that a change loses nothing.
+//! Tests with tickets as people leave them: they are read correctly, and a change loses nothing.
 
 use super::*;
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ fn assert_only_ticks(before: &str, status: TicketStatus) -> Result<(), TestCaseE
     prop_assert_eq!(ticket.status(), Some(status));
     let after = ticket.text().to_string();
     if !listed.iter().any(|(other, _)| *other == status) {
-        // A new line or section: everything else is still there, in order.
+        // A line or section is added: everything else still exists, in the same order.
         let mut rest = after.as_str();
         for line in lines(before).into_iter().map(|line| line.trim_end_matches(['\r', '\n'])) {
             let open = line.replacen("[x]", "[ ]", 1).replacen("[X]", "[ ]", 1);
@@ -66,8 +66,8 @@ fn a_status_change_in_a_messy_ticket_alters_only_its_line() {
     for (name, text) in all {
         assert_eq!(Ticket::read(text.clone()).into_text(), text, "{name}");
         for status in TicketStatus::ALL {
-            let kept = assert_only_ticks(&text, status);
-            assert!(kept.is_ok(), "{name}, {status:?}: {kept:?}");
+            let result = assert_only_ticks(&text, status);
+            assert!(result.is_ok(), "{name}, {status:?}: {result:?}");
         }
     }
 }
@@ -113,7 +113,7 @@ fn moving_forward_ticks_and_moving_back_unticks_later_boxes() {
 
 // DR-20
 #[test]
-fn an_old_ticket_gets_its_missing_parts_in_the_right_places() {
+fn an_old_ticket_gets_its_missing_parts_at_the_right_positions() {
     let mut ticket = fixture("01");
     assert_eq!(ticket.revisions(), Ok(0));
     assert_eq!(ticket.approaches(), []);
@@ -225,9 +225,9 @@ fn a_section_with_a_similar_title_and_notes_below_a_status_are_left_alone() {
 
 #[test]
 fn a_count_that_is_not_a_number_is_reported_with_its_line() {
-    let unread = Ticket::read("# T\n\n## Metadata\n\n- **Design Revision Count**: two\n").revisions();
+    let revisions = Ticket::read("# T\n\n## Metadata\n\n- **Design Revision Count**: two\n").revisions();
     assert_eq!(
-        unread.map_err(|problem| problem.to_string()),
+        revisions.map_err(|problem| problem.to_string()),
         Err("line 5: `Design Revision Count` is `two`, which is not a number".into())
     );
 }
@@ -268,13 +268,13 @@ fn a_new_ticket_has_every_section_that_is_read() {
     assert_eq!(ticket.text(), before);
 }
 
-/// Any ticket: sections in any order, some missing, with text in between.
+/// Generates tickets with sections in any order, some missing, and text in between.
 fn tickets() -> impl Strategy<Value = String> {
     let statuses = proptest::sample::subsequence(TicketStatus::ALL.to_vec(), 0..=13);
     let note = prop_oneof![Just(""), Just(" (since Monday)"), Just(" — Bob"), Just(": late"), Just("  ")];
     let bullet = prop_oneof![Just("-"), Just("*"), Just("+"), Just("  -")];
-    let status =
-        (statuses, note, bullet, any::<u16>(), any::<bool>()).prop_map(|(all, note, bullet, ticks, own)| {
+    let status = (statuses, note, bullet, any::<u16>(), any::<bool>()).prop_map(
+        |(all, note, bullet, ticks, has_other_box)| {
             let mut lines: Vec<String> = all
                 .iter()
                 .enumerate()
@@ -283,11 +283,12 @@ fn tickets() -> impl Strategy<Value = String> {
                     format!("{bullet} [{mark}] {}{note}\n", status.name())
                 })
                 .collect();
-            if own {
+            if has_other_box {
                 lines.insert(lines.len() / 2, format!("{bullet} [x] Waiting for the lawyers\n"));
             }
             format!("## Status\n\n{}\n", lines.concat())
-        });
+        },
+    );
     let count = prop_oneof![Just("0"), Just("1"), Just("2 (max 2)"), Just("")];
     let metadata = (count, any::<bool>()).prop_map(|(count, listed)| {
         let list = if listed { "- **Previous Design Approaches**:\n  - One [DD-1-1]\n" } else { "" };
@@ -297,11 +298,11 @@ fn tickets() -> impl Strategy<Value = String> {
     let code = Just("```\n## Status\n- [x] Closed\n```\n\n".to_string());
     let log = Just("## Workflow Log\n\n### Implementation Phase\n- x\n\n".to_string());
     let sections = vec![status.boxed(), metadata.boxed(), words.boxed(), code.boxed(), log.boxed()];
-    let some = proptest::collection::vec(proptest::sample::select(vec![0_usize, 1, 2, 3, 4]), 0..6);
-    (some, sections, any::<bool>(), any::<bool>()).prop_map(|(order, sections, crlf, closed)| {
+    let order = proptest::collection::vec(proptest::sample::select(vec![0_usize, 1, 2, 3, 4]), 0..6);
+    (order, sections, any::<bool>(), any::<bool>()).prop_map(|(order, sections, crlf, has_final_newline)| {
         let body: String = order.iter().map(|at| sections[*at].as_str()).collect();
         let text = format!("# Ticket\n\nIntro\n\n{body}");
-        let text = if closed { text } else { text.trim_end().to_string() };
+        let text = if has_final_newline { text } else { text.trim_end().to_string() };
         if crlf { text.replace('\n', "\r\n") } else { text }
     })
 }
@@ -326,7 +327,7 @@ proptest! {
 
     // DR-01
     #[test]
-    fn what_is_written_into_any_ticket_is_read_back_and_nothing_is_lost(text in tickets(), count in 0_u16..3) {
+    fn changes_to_any_ticket_are_read_back_and_nothing_is_lost(text in tickets(), count in 0_u16..3) {
         let mut ticket = Ticket::read(text.clone());
         let known = ticket.approaches().len();
         let failed = PastApproach { text: "Keep it all in memory".into(), decisions: vec!["DD-1-002".into()] };
@@ -338,10 +339,10 @@ proptest! {
         prop_assert_eq!(read.revisions(), Ok(count));
         prop_assert_eq!(read.approaches().len(), known + 1);
         prop_assert_eq!(read.approaches().pop(), Some(failed));
-        let ends = |text: &str| text.matches("\r\n").count();
-        prop_assert_eq!(ends(ticket.text()) > 0, ends(&text) > 0);
-        if ends(&text) > 0 {
-            prop_assert_eq!(ticket.text().matches('\n').count(), ends(ticket.text()));
+        let crlf_count = |text: &str| text.matches("\r\n").count();
+        prop_assert_eq!(crlf_count(ticket.text()) > 0, crlf_count(&text) > 0);
+        if crlf_count(&text) > 0 {
+            prop_assert_eq!(ticket.text().matches('\n').count(), crlf_count(ticket.text()));
         }
         for line in text.lines().filter(|line| !line.contains("Design Revision Count")) {
             prop_assert!(ticket.text().contains(line), "lost {:?}", line);

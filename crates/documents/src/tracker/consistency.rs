@@ -1,27 +1,27 @@
-//! Finds inconsistencies in a tracker, and repairs those that need no human.
+//! Finds inconsistencies in a tracker, and repairs those that do not need a human.
 
 use super::{IssueKey, NewEntry, README, Reference, Tracker, TrackerStatus};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// The category of top-level issues that no category lists.
-const OTHERS: &str = "Other";
+/// The category for top-level issues that the README does not list.
+const OTHER_CATEGORY: &str = "Other";
 
 /// One inconsistency.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// With the text in its place, if any.
+    /// The status is missing, or `written` is not a status.
     NoStatus {
         issue: IssueKey,
         written: Option<String>,
     },
     /// The id in the front matter differs from the file name.
-    OtherId {
+    WrongId {
         issue: IssueKey,
-        says: String,
+        written: String,
     },
     /// A reference is not an issue id.
-    NoReference {
+    InvalidReference {
         issue: IssueKey,
         written: String,
     },
@@ -31,14 +31,14 @@ pub enum Fault {
     },
     UnknownDependency {
         issue: IssueKey,
-        on: IssueKey,
+        dependency: IssueKey,
     },
-    /// A dependency cycle: each depends on the next, and the last on the first.
-    Circle {
+    /// Each issue depends on the next, and the last on the first.
+    DependencyCycle {
         issues: Vec<IssueKey>,
     },
-    /// A cycle of parents: each is the parent of the one before.
-    ParentCircle {
+    /// Each issue is the parent of the one before.
+    ParentCycle {
         issues: Vec<IssueKey>,
     },
     /// A list names a missing issue.
@@ -52,11 +52,11 @@ pub enum Fault {
         issue: IssueKey,
     },
     /// A list shows a wrong status.
-    OtherStatus {
+    WrongStatus {
         list: Option<IssueKey>,
         issue: IssueKey,
         shown: TrackerStatus,
-        is: TrackerStatus,
+        actual: TrackerStatus,
     },
     /// A criterion is open although the sub-issues that cover it are done.
     Unticked {
@@ -69,10 +69,10 @@ pub enum Fault {
     },
 }
 
-/// What was repaired, and what needs a human.
+/// The faults that were repaired, and those that need a human.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RepairReport {
-    pub mended: Vec<Fault>,
+    pub repaired: Vec<Fault>,
     pub left: Vec<Fault>,
 }
 
@@ -81,55 +81,57 @@ impl Tracker {
     pub fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         for issue in self.issues() {
-            self.own_faults(issue, &mut faults);
+            self.issue_faults(issue, &mut faults);
             self.list_faults(issue, &mut faults);
         }
         self.readme_faults(&mut faults);
-        faults.extend(circles(&self.needs()).into_iter().map(|issues| Fault::Circle { issues }));
-        faults.extend(circles(&self.parents()).into_iter().map(|issues| Fault::ParentCircle { issues }));
+        faults
+            .extend(cycles(&self.dependencies()).into_iter().map(|issues| Fault::DependencyCycle { issues }));
+        faults.extend(cycles(&self.parents()).into_iter().map(|issues| Fault::ParentCycle { issues }));
         faults
     }
 
-    /// Repairs what follows from the issue files: lists, ticks, ids. The rest needs a human.
-    pub fn mend(&mut self) -> RepairReport {
-        let mut mended = RepairReport::default();
+    /// Repairs the faults for which the issue files show the right content: lists, ticks, ids. The others need a human.
+    pub fn repair(&mut self) -> RepairReport {
+        let mut report = RepairReport::default();
         // A tick can complete an issue, which its parent's list must then show: at most one pass for each level.
         for _ in 0..=self.issues.len() {
-            let (mendable, left): (Vec<Fault>, Vec<Fault>) =
-                self.faults().into_iter().partition(Fault::can_be_mended);
-            mended.left = left;
-            if mendable.is_empty() {
+            let (repairable, left): (Vec<Fault>, Vec<Fault>) =
+                self.faults().into_iter().partition(Fault::can_be_repaired);
+            report.left = left;
+            if repairable.is_empty() {
                 break;
             }
-            for fault in mendable {
-                self.mend_one(&fault);
-                mended.mended.push(fault);
+            for fault in repairable {
+                self.repair_one(&fault);
+                report.repaired.push(fault);
             }
         }
-        mended
+        report
     }
 
-    fn own_faults(&self, issue: &super::TrackerIssue, faults: &mut Vec<Fault>) {
+    fn issue_faults(&self, issue: &super::TrackerIssue, faults: &mut Vec<Fault>) {
         let id = issue.id();
         if issue.status().is_none() {
             let written = issue.value("status").map(str::to_string);
             faults.push(Fault::NoStatus { issue: id.clone(), written });
         }
-        if let Some(says) = issue.value("id").filter(|says| *says != id.to_string()) {
-            faults.push(Fault::OtherId { issue: id.clone(), says: says.to_string() });
+        if let Some(written) = issue.value("id").filter(|written| *written != id.to_string()) {
+            faults.push(Fault::WrongId { issue: id.clone(), written: written.to_string() });
         }
         for which in [Reference::Parent, Reference::DependsOn] {
             let invalid = issue.invalid_references(which).into_iter();
-            let fault = |item: &str| Fault::NoReference { issue: id.clone(), written: item.to_string() };
+            let fault = |item: &str| Fault::InvalidReference { issue: id.clone(), written: item.to_string() };
             faults.extend(invalid.map(fault));
         }
         if let Some(parent) = issue.parent().filter(|parent| self.issue(parent).is_none()) {
             faults.push(Fault::UnknownParent { issue: id.clone(), parent });
         }
-        let unknown = issue.depends_on().into_iter().filter(|on| self.issue(on).is_none());
-        faults.extend(unknown.map(|on| Fault::UnknownDependency { issue: id.clone(), on }));
-        let handed = self.handed_and_done(id).into_iter();
-        faults.extend(handed.map(|criterion| Fault::Unticked { issue: id.clone(), criterion }));
+        let dependencies = issue.depends_on().into_iter();
+        let unknown = dependencies.filter(|dependency| self.issue(dependency).is_none());
+        faults.extend(unknown.map(|dependency| Fault::UnknownDependency { issue: id.clone(), dependency }));
+        let finished = self.finished_criteria(id).into_iter();
+        faults.extend(finished.map(|criterion| Fault::Unticked { issue: id.clone(), criterion }));
         let criteria = issue.criteria();
         let all_met = !criteria.is_empty() && criteria.iter().all(|criterion| criterion.ticked);
         if all_met && issue.status() == Some(TrackerStatus::InProgress) {
@@ -137,7 +139,7 @@ impl Tracker {
         }
     }
 
-    /// Differences between an issue's list of sub-issues and the sub-issues.
+    /// Compares an issue's list of sub-issues with the sub-issues.
     fn list_faults(&self, issue: &super::TrackerIssue, faults: &mut Vec<Fault>) {
         let list = Some(issue.id().clone());
         let entries = issue.sub_issues();
@@ -147,13 +149,13 @@ impl Tracker {
         faults.extend(missing.map(|issue| Fault::NotListed { list: list.clone(), issue }));
     }
 
-    /// Compares the README. Issues with a parent are listed there, and may be listed in the README too.
+    /// Compares the README with the issues. An issue with a parent is in the parent's list, and may be in the README too.
     fn readme_faults(&self, faults: &mut Vec<Fault>) {
         let entries = self.readme().map(super::Readme::entries).unwrap_or_default();
         self.entry_faults(&entries, &None, faults);
-        let of_first_level =
+        let top_level =
             self.issues().filter(|issue| issue.parent().is_none()).map(|issue| issue.id().clone());
-        let missing = of_first_level.filter(|id| !entries.iter().any(|entry| entry.id == *id));
+        let missing = top_level.filter(|id| !entries.iter().any(|entry| entry.id == *id));
         faults.extend(missing.map(|issue| Fault::NotListed { list: None, issue }));
     }
 
@@ -167,51 +169,51 @@ impl Tracker {
                 // The name of a standard or a version may look like an id.
                 None => {}
                 Some(issue) => {
-                    let Some(is) = issue.status() else { continue };
-                    let shown = entry.status.filter(|shown| !entry.agrees(*shown, is));
-                    faults.extend(shown.map(|shown| Fault::OtherStatus {
+                    let Some(actual) = issue.status() else { continue };
+                    let shown = entry.status.filter(|shown| !entry.agrees(*shown, actual));
+                    faults.extend(shown.map(|shown| Fault::WrongStatus {
                         list: list.clone(),
                         issue: entry.id.clone(),
                         shown,
-                        is,
+                        actual,
                     }));
                 }
             }
         }
     }
 
-    fn mend_one(&mut self, fault: &Fault) {
-        let nobody = BTreeSet::new();
+    fn repair_one(&mut self, fault: &Fault) {
+        let no_others = BTreeSet::new();
         match fault {
             Fault::NotListed { list, issue } => {
                 let Some(entry) = self.entry_of(issue) else { return };
                 match list {
-                    None => self.readme.get_or_insert_with(super::Readme::empty).add(entry, OTHERS),
+                    None => self.readme.get_or_insert_with(super::Readme::empty).add(entry, OTHER_CATEGORY),
                     Some(list) => self.list_in_order(list, entry),
                 }
             }
-            Fault::OtherStatus { list, issue, is, .. } => match (list, &mut self.readme) {
-                (None, Some(readme)) => readme.show_status(issue, *is, &nobody),
+            Fault::WrongStatus { list, issue, actual, .. } => match (list, &mut self.readme) {
+                (None, Some(readme)) => readme.show_status(issue, *actual, &no_others),
                 (None, None) => {}
                 (Some(list), _) => {
                     if let Some(list) = self.issues.get_mut(list) {
-                        list.show_status(issue, *is, &nobody);
+                        list.show_status(issue, *actual, &no_others);
                     }
                 }
             },
             Fault::Unticked { issue, criterion } => self.tick(issue, criterion),
-            Fault::NotDone { issue } => self.set_status(issue, TrackerStatus::Done, &nobody),
-            Fault::OtherId { issue, .. } => {
+            Fault::NotDone { issue } => self.set_status(issue, TrackerStatus::Done, &no_others),
+            Fault::WrongId { issue, .. } => {
                 if let Some(found) = self.issues.get_mut(issue) {
                     found.set("id", &issue.to_string());
                 }
             }
             Fault::NoStatus { .. }
-            | Fault::NoReference { .. }
+            | Fault::InvalidReference { .. }
             | Fault::UnknownParent { .. }
             | Fault::UnknownDependency { .. }
-            | Fault::Circle { .. }
-            | Fault::ParentCircle { .. }
+            | Fault::DependencyCycle { .. }
+            | Fault::ParentCycle { .. }
             | Fault::UnknownEntry { .. } => {}
         }
     }
@@ -219,10 +221,10 @@ impl Tracker {
     /// Inserts an entry into a parent's list: before the first one that depends on it, else at the end.
     fn list_in_order(&mut self, parent: &IssueKey, entry: NewEntry) {
         let siblings: Vec<IssueKey> = self.children(parent).map(|child| child.id().clone()).collect();
-        let needs =
+        let depends =
             |id: &IssueKey| self.issue(id).is_some_and(|issue| issue.depends_on().contains(&entry.id));
         let listed = self.issue(parent).map(super::TrackerIssue::sub_issues).unwrap_or_default();
-        let next = listed.into_iter().map(|entry| entry.id).find(needs);
+        let next = listed.into_iter().map(|entry| entry.id).find(depends);
         let Some(list) = self.issues.get_mut(parent) else { return };
         match next {
             Some(next) => list.list_before(&entry, &next, &siblings),
@@ -236,7 +238,7 @@ impl Tracker {
         Some(NewEntry { id: id.clone(), title: issue.title(), status, after: issue.depends_on() })
     }
 
-    fn needs(&self) -> BTreeMap<IssueKey, Vec<IssueKey>> {
+    fn dependencies(&self) -> BTreeMap<IssueKey, Vec<IssueKey>> {
         self.issues().map(|issue| (issue.id().clone(), issue.references(Reference::DependsOn))).collect()
     }
 
@@ -246,28 +248,29 @@ impl Tracker {
 }
 
 impl super::IssueEntry {
-    /// A line with only a box shows Todo and In Progress alike.
-    fn agrees(&self, shown: TrackerStatus, is: TrackerStatus) -> bool {
-        shown == is || (!self.has_word() && (shown == TrackerStatus::Done) == (is == TrackerStatus::Done))
+    /// Whether the shown status is right. A line with only a box shows Todo and In Progress in the same way.
+    fn agrees(&self, shown: TrackerStatus, actual: TrackerStatus) -> bool {
+        let is_same_box = (shown == TrackerStatus::Done) == (actual == TrackerStatus::Done);
+        shown == actual || (!self.has_word() && is_same_box)
     }
 }
 
 /// Every cycle once, starting at its smallest id.
-fn circles(edges: &BTreeMap<IssueKey, Vec<IssueKey>>) -> Vec<Vec<IssueKey>> {
+fn cycles(edges: &BTreeMap<IssueKey, Vec<IssueKey>>) -> Vec<Vec<IssueKey>> {
     let mut found = BTreeSet::new();
     for start in edges.keys() {
-        let mut open = vec![vec![start.clone()]];
+        let mut pending = vec![vec![start.clone()]];
         let mut seen = BTreeSet::new();
-        while let Some(way) = open.pop() {
-            let Some(last) = way.last() else { continue };
+        while let Some(path) = pending.pop() {
+            let Some(last) = path.last() else { continue };
             for next in edges.get(last).into_iter().flatten() {
                 if next == start {
                     // Other members of the cycle find it too, with another start.
-                    if way.iter().all(|id| start <= id) {
-                        found.insert(way.clone());
+                    if path.iter().all(|id| start <= id) {
+                        found.insert(path.clone());
                     }
                 } else if seen.insert(next.clone()) {
-                    open.push(way.iter().chain([next]).cloned().collect());
+                    pending.push(path.iter().chain([next]).cloned().collect());
                 }
             }
         }
@@ -276,19 +279,19 @@ fn circles(edges: &BTreeMap<IssueKey, Vec<IssueKey>>) -> Vec<Vec<IssueKey>> {
 }
 
 impl Fault {
-    pub fn can_be_mended(&self) -> bool {
+    pub fn can_be_repaired(&self) -> bool {
         match self {
             Fault::NotListed { .. }
-            | Fault::OtherStatus { .. }
+            | Fault::WrongStatus { .. }
             | Fault::Unticked { .. }
             | Fault::NotDone { .. }
-            | Fault::OtherId { .. } => true,
+            | Fault::WrongId { .. } => true,
             Fault::NoStatus { .. }
-            | Fault::NoReference { .. }
+            | Fault::InvalidReference { .. }
             | Fault::UnknownParent { .. }
             | Fault::UnknownDependency { .. }
-            | Fault::Circle { .. }
-            | Fault::ParentCircle { .. }
+            | Fault::DependencyCycle { .. }
+            | Fault::ParentCycle { .. }
             | Fault::UnknownEntry { .. } => false,
         }
     }
@@ -297,40 +300,40 @@ impl Fault {
     pub fn file(&self) -> String {
         match self {
             Fault::NoStatus { issue, .. }
-            | Fault::OtherId { issue, .. }
-            | Fault::NoReference { issue, .. }
+            | Fault::WrongId { issue, .. }
+            | Fault::InvalidReference { issue, .. }
             | Fault::UnknownParent { issue, .. }
             | Fault::UnknownDependency { issue, .. }
             | Fault::Unticked { issue, .. }
             | Fault::NotDone { issue } => issue.file(),
-            Fault::Circle { issues } | Fault::ParentCircle { issues } => {
+            Fault::DependencyCycle { issues } | Fault::ParentCycle { issues } => {
                 issues.first().map_or_else(|| README.to_string(), IssueKey::file)
             }
             Fault::UnknownEntry { list, .. }
             | Fault::NotListed { list, .. }
-            | Fault::OtherStatus { list, .. } => {
+            | Fault::WrongStatus { list, .. } => {
                 list.as_ref().map_or_else(|| README.to_string(), IssueKey::file)
             }
         }
     }
 
-    /// What to do about it.
+    /// How a person repairs it.
     pub fn remedy(&self) -> &'static str {
         match self {
             Fault::NoStatus { .. } => "write `status: Todo`, `In Progress` or `Done` into its front matter",
-            Fault::NoReference { .. } => "write an issue id such as `ABC-12`, or remove the text",
+            Fault::InvalidReference { .. } => "write an issue id such as `ABC-12`, or remove the text",
             Fault::UnknownParent { .. } => "correct `parent`, or remove it",
             Fault::UnknownDependency { .. } => {
                 "correct `depends-on`, or remove it; until then the issue cannot be run"
             }
-            Fault::Circle { .. } => "remove one of them from the `depends-on` of another",
-            Fault::ParentCircle { .. } => "give one of them another parent",
+            Fault::DependencyCycle { .. } => "remove one of them from the `depends-on` of another",
+            Fault::ParentCycle { .. } => "give one of them another parent",
             Fault::UnknownEntry { .. } => "remove the line, or restore the issue's file",
             Fault::NotListed { .. }
-            | Fault::OtherStatus { .. }
+            | Fault::WrongStatus { .. }
             | Fault::Unticked { .. }
             | Fault::NotDone { .. }
-            | Fault::OtherId { .. } => "fix it with `remand issues check --repair`",
+            | Fault::WrongId { .. } => "fix it with `remand issues check --repair`",
         }
     }
 }
@@ -342,17 +345,19 @@ impl fmt::Display for Fault {
         match self {
             Fault::NoStatus { written: None, .. } => write!(f, "it has no status"),
             Fault::NoStatus { written: Some(written), .. } => write!(f, "`{written}` is not a status"),
-            Fault::OtherId { says, .. } => write!(f, "its front matter has the id `{says}`"),
-            Fault::NoReference { written, .. } => write!(f, "`{written}` is not an issue id"),
+            Fault::WrongId { written, .. } => write!(f, "its front matter has the id `{written}`"),
+            Fault::InvalidReference { written, .. } => write!(f, "`{written}` is not an issue id"),
             Fault::UnknownParent { parent, .. } => write!(f, "its parent {parent} does not exist"),
-            Fault::UnknownDependency { on, .. } => write!(f, "it depends on {on}, which does not exist"),
-            Fault::Circle { issues } => write!(f, "dependency cycle: {}", path(issues)),
-            Fault::ParentCircle { issues } => write!(f, "parent cycle: {}", path(issues)),
+            Fault::UnknownDependency { dependency, .. } => {
+                write!(f, "it depends on {dependency}, which does not exist")
+            }
+            Fault::DependencyCycle { issues } => write!(f, "dependency cycle: {}", path(issues)),
+            Fault::ParentCycle { issues } => write!(f, "parent cycle: {}", path(issues)),
             Fault::UnknownEntry { issue, .. } => write!(f, "it lists {issue}, which does not exist"),
             Fault::NotListed { list: None, issue } => write!(f, "it does not list {issue}"),
             Fault::NotListed { list: Some(_), issue } => write!(f, "it does not list its sub-issue {issue}"),
-            Fault::OtherStatus { issue, shown, is, .. } => {
-                write!(f, "it shows {issue} as {shown}, but the status is {is}")
+            Fault::WrongStatus { issue, shown, actual, .. } => {
+                write!(f, "it shows {issue} as {shown}, but the status is {actual}")
             }
             Fault::Unticked { criterion, .. } => {
                 write!(f, "{criterion} is open, but the sub-issues that cover it are done")

@@ -13,23 +13,23 @@ pub struct IssueDraft {
     pub parent: Option<IssueKey>,
     pub labels: Vec<String>,
     pub depends_on: Vec<IssueKey>,
-    /// The criteria of the parent that it covers.
+    /// The criteria of the parent that this issue covers.
     pub covers: Vec<String>,
     /// The run whose commit must be in the base first.
     pub needs_run: Option<String>,
-    /// The text above its criteria.
+    /// The text above the criteria.
     pub about: String,
     pub criteria: Vec<NewCriterion>,
-    /// The sections below its criteria.
+    /// Titles and bodies of the sections below the criteria.
     pub sections: Vec<(String, String)>,
 }
 
-/// A criterion to be written.
+/// A criterion to write.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewCriterion {
     pub id: String,
     pub text: String,
-    /// How it is tested.
+    /// How the criterion is tested.
     pub test: String,
 }
 

@@ -8,7 +8,7 @@ use crate::Markdown;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Marks an entry that depends on another one of its list.
+/// Marks an entry that depends on another entry of its list.
 pub(super) const DEPENDENT: char = '↳';
 
 /// A line that lists an issue.
@@ -19,20 +19,21 @@ pub struct IssueEntry {
     pub status: Option<TrackerStatus>,
     /// The whole line, with its line break.
     pub line: Range<usize>,
+    /// The status in words.
     word: Option<Range<usize>>,
 }
 
-/// An entry to be written.
+/// An entry to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEntry {
     pub id: IssueKey,
     pub title: String,
     pub status: TrackerStatus,
-    /// Entries of the same list that must be done before.
+    /// The issues that must be done before this one.
     pub after: Vec<IssueKey>,
 }
 
-/// All entries in a range, without code and comments.
+/// All entries in a range, except in code and comments.
 pub(super) fn entries(markdown: &Markdown, within: Range<usize>) -> Vec<IssueEntry> {
     markdown.lines(within).filter_map(|line| entry(markdown, line)).collect()
 }
@@ -43,10 +44,10 @@ fn entry(markdown: &Markdown, line: Range<usize>) -> Option<IssueEntry> {
         return None;
     }
     let lead = lead(text)?;
-    let (id, length) = IssueKey::leading(&text[lead..])?;
+    let (id, length) = IssueKey::parse_start(&text[lead..])?;
     let rest = lead + length;
     let word = if text.trim_start().starts_with('|') {
-        in_cell(text, rest)
+        status_cell(text, rest)
     } else {
         TrackerStatus::at_end(&text[rest..]).map(|word| word.start + rest..word.end + rest)
     };
@@ -59,24 +60,24 @@ fn entry(markdown: &Markdown, line: Range<usize>) -> Option<IssueEntry> {
     Some(IssueEntry { id, status, line, word })
 }
 
-/// The length of what precedes the id in a line: a bullet or a cell, a box, marks.
+/// The length of the text before the id in a line: a bullet or the border of a cell, a box, markup.
 fn lead(text: &str) -> Option<usize> {
     let bare = text.trim_start();
-    let behind = match bare.strip_prefix(['-', '*', '+', '|']) {
-        Some(behind) => behind,
+    let rest = match bare.strip_prefix(['-', '*', '+', '|']) {
+        Some(rest) => rest,
         None => {
             let number = bare.trim_start_matches(|c: char| c.is_ascii_digit());
             number.strip_prefix(['.', ')']).filter(|_| number.len() < bare.len())?
         }
     };
-    let marks = |c: char| c.is_whitespace() || matches!(c, '[' | '*' | '_' | '`' | '~' | DEPENDENT);
-    let behind = behind.trim_start();
-    let boxed = ["[ ]", "[x]", "[X]"].iter().find_map(|mark| behind.strip_prefix(mark));
-    Some(text.len() - boxed.unwrap_or(behind).trim_start_matches(marks).len())
+    let is_markup = |c: char| c.is_whitespace() || matches!(c, '[' | '*' | '_' | '`' | '~' | DEPENDENT);
+    let rest = rest.trim_start();
+    let after_box = ["[ ]", "[x]", "[X]"].iter().find_map(|checkbox| rest.strip_prefix(checkbox));
+    Some(text.len() - after_box.unwrap_or(rest).trim_start_matches(is_markup).len())
 }
 
-/// The cell of a table row that holds only a status.
-fn in_cell(text: &str, from: usize) -> Option<Range<usize>> {
+/// The content of the table cell that holds only a status.
+fn status_cell(text: &str, from: usize) -> Option<Range<usize>> {
     let mut at = from;
     for cell in text[from..].split('|') {
         let trimmed = cell.trim();
@@ -90,13 +91,17 @@ fn in_cell(text: &str, from: usize) -> Option<Range<usize>> {
 }
 
 impl IssueEntry {
-    /// Whether it shows its status in words, not only by a box.
+    /// Whether the line shows the status in words, not only by a box.
     pub(super) fn has_word(&self) -> bool {
         self.word.is_some()
     }
 
-    /// The changes that show another status, last one first. A line without a status stays as it is.
-    pub(super) fn shows(&self, markdown: &Markdown, status: TrackerStatus) -> Vec<(Range<usize>, String)> {
+    /// The replacements that make the line show this status, last one first. A line without a status stays as it is.
+    pub(super) fn replacements(
+        &self,
+        markdown: &Markdown,
+        status: TrackerStatus,
+    ) -> Vec<(Range<usize>, String)> {
         let mut changes = Vec::new();
         if let Some(word) = self
             .word
@@ -114,8 +119,8 @@ impl IssueEntry {
         changes
     }
 
-    /// Whether an adjacent line lists an issue of another run: both changes would conflict in a merge.
-    pub(super) fn touches(&self, all: &[IssueEntry], others: &BTreeSet<IssueKey>) -> bool {
+    /// Whether an adjacent line lists an issue of another run: changes to both lines would conflict in a merge.
+    pub(super) fn is_next_to(&self, all: &[IssueEntry], others: &BTreeSet<IssueKey>) -> bool {
         let is_adjacent =
             |other: &&IssueEntry| other.line.end == self.line.start || other.line.start == self.line.end;
         all.iter().filter(is_adjacent).any(|other| others.contains(&other.id))
@@ -138,50 +143,51 @@ impl NewEntry {
 }
 
 /// Sorts new entries, each after the ones that it depends on and as close to them as possible.
-pub(super) fn in_order(entries: Vec<NewEntry>) -> Vec<NewEntry> {
+pub(super) fn sort_by_dependency(entries: Vec<NewEntry>) -> Vec<NewEntry> {
     let ids: BTreeSet<IssueKey> = entries.iter().map(|entry| entry.id.clone()).collect();
     let mut waiting = entries;
-    let mut placed: Vec<NewEntry> = Vec::new();
+    let mut sorted: Vec<NewEntry> = Vec::new();
     while !waiting.is_empty() {
-        let is_free = |entry: &NewEntry| {
+        let is_ready = |entry: &NewEntry| {
             let needed = entry.after.iter().filter(|id| ids.contains(id));
-            needed.into_iter().all(|id| placed.iter().any(|placed| placed.id == *id))
+            needed.into_iter().all(|id| sorted.iter().any(|earlier| earlier.id == *id))
         };
-        let follows = |entry: &NewEntry| placed.last().is_some_and(|last| entry.after.contains(&last.id));
+        let follows = |entry: &NewEntry| sorted.last().is_some_and(|last| entry.after.contains(&last.id));
         let next = waiting
             .iter()
-            .position(|entry| is_free(entry) && follows(entry))
-            .or_else(|| waiting.iter().position(is_free))
+            .position(|entry| is_ready(entry) && follows(entry))
+            .or_else(|| waiting.iter().position(is_ready))
             // A cycle has no order; the consistency check reports it.
             .unwrap_or(0);
         let next = waiting.remove(next);
-        placed.push(next);
+        sorted.push(next);
     }
-    placed
+    sorted
 }
 
-/// The position and text of new entries at the end of a section.
-pub(super) fn appended(
+/// The position and the text for new entries at the end of a section.
+pub(super) fn insertion(
     markdown: &Markdown,
     body: Range<usize>,
     entries: &[NewEntry],
     siblings: &[IssueKey],
 ) -> (usize, String) {
-    let known = |id: &IssueKey| siblings.contains(id) || entries.iter().any(|entry| entry.id == *id);
-    let texts: Vec<String> = entries.iter().map(|entry| entry.text(entry.after.iter().any(known))).collect();
+    let is_listed = |id: &IssueKey| siblings.contains(id) || entries.iter().any(|entry| entry.id == *id);
+    let texts: Vec<String> =
+        entries.iter().map(|entry| entry.text(entry.after.iter().any(is_listed))).collect();
     let text = markdown.text();
-    let written = markdown.end_of_writing(body.clone());
+    let end = markdown.end_of_writing(body.clone());
     let is_blank = |line: &&str| line.trim().is_empty() && line.ends_with('\n');
-    let follows_blank = text[..written].ends_with("\n\n") || text[..written].ends_with("\n\r\n");
-    let (at, lead) = match text[written..body.end].split_inclusive('\n').next().filter(is_blank) {
-        _ if follows_blank => (written, ""),
-        Some(blank) => (written + blank.len(), ""),
-        None if text[..written].ends_with('\n') => (written, "\n"),
-        None => (written, "\n\n"),
+    let follows_blank = text[..end].ends_with("\n\n") || text[..end].ends_with("\n\r\n");
+    let (at, lead) = match text[end..body.end].split_inclusive('\n').next().filter(is_blank) {
+        _ if follows_blank => (end, ""),
+        Some(blank) => (end + blank.len(), ""),
+        None if text[..end].ends_with('\n') => (end, "\n"),
+        None => (end, "\n\n"),
     };
     let rest = &text[at..];
-    let is_open = !rest.is_empty() && !rest.starts_with('\n') && !rest.starts_with("\r\n");
-    (at, format!("{lead}{}{}", texts.join("\n"), if is_open { "\n" } else { "" }))
+    let needs_gap = !rest.is_empty() && !rest.starts_with('\n') && !rest.starts_with("\r\n");
+    (at, format!("{lead}{}{}", texts.join("\n"), if needs_gap { "\n" } else { "" }))
 }
 
 #[cfg(test)]
@@ -222,8 +228,8 @@ mod tests {
         let text = "- [ ] ABC-1 Show what is done (`todo`)  \r\n- ABC-2 nothing shown\r\n";
         let mut markdown = Markdown::read(text);
         for entry in entries(&Markdown::read(text), 0..text.len()) {
-            for (range, with) in entry.shows(&markdown.clone(), TrackerStatus::Done) {
-                markdown.splice(range, &with);
+            for (range, replacement) in entry.replacements(&markdown.clone(), TrackerStatus::Done) {
+                markdown.splice(range, &replacement);
             }
         }
         assert_eq!(markdown.text(), "- [x] ABC-1 Show what is done (`Done`)  \r\n- ABC-2 nothing shown\r\n");
@@ -232,13 +238,13 @@ mod tests {
     // OT-24
     #[test]
     fn entries_follow_the_ones_that_they_depend_on() {
-        let entry = |own: &str, after: &[&str]| NewEntry {
-            id: id(own),
+        let entry = |key: &str, after: &[&str]| NewEntry {
+            id: id(key),
             title: "t".to_string(),
             status: TrackerStatus::Todo,
             after: after.iter().map(|text| id(text)).collect(),
         };
-        let sorted = in_order(vec![
+        let sorted = sort_by_dependency(vec![
             entry("A-5", &["A-7"]),
             entry("A-6", &[]),
             entry("A-7", &[]),

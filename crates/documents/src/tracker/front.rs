@@ -1,4 +1,4 @@
-//! Front matter as lines: keys are recognised in any spelling, and a change touches only the value.
+//! Front matter, read line by line. Keys are recognised in any spelling, and a change touches only the value.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ struct Field {
     key: String,
     /// The text after the colon, without surrounding spaces and comments.
     value: Range<usize>,
-    /// The lines below it that are indented or list items.
+    /// The lines below the key that are indented or list items.
     below: Range<usize>,
 }
 
 /// The front matter of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Front {
-    /// The text between the fences; none without fences.
+    /// The text between the fences; `None` without fences.
     inner: Option<Range<usize>>,
     fields: Vec<Field>,
 }
@@ -35,8 +35,8 @@ impl Front {
                 line.starts_with([' ', '\t', '-', ']']) || line.trim().is_empty() || line.starts_with('#');
             match (is_below, line.split_once(':'), fields.last_mut()) {
                 (false, Some((key, rest)), _) => {
-                    let value = trimmed(text, start + key.len() + 1, rest);
-                    fields.push(Field { key: normal(key), value, below: at..at });
+                    let value = value_range(text, start + key.len() + 1, rest);
+                    fields.push(Field { key: normalized(key), value, below: at..at });
                 }
                 (true, _, Some(last)) => last.below.end = at,
                 (false, None, _) | (true, _, None) => {}
@@ -54,7 +54,7 @@ impl Front {
         self.field(key).map(|field| unquoted(&text[field.value.clone()]))
     }
 
-    /// The items of a list: in brackets, separated by commas, or one a line.
+    /// The items of a list: in brackets, separated by commas, or one per line.
     pub(super) fn items<'t>(&self, text: &'t str, key: &str) -> Vec<&'t str> {
         let Some(field) = self.field(key) else {
             return Vec::new();
@@ -78,7 +78,7 @@ impl Front {
             .collect()
     }
 
-    /// The range and its replacement that give a key this value.
+    /// The range to replace, and its replacement, so that a key has this value.
     pub(super) fn set(&self, text: &str, key: &str, value: &str) -> (Range<usize>, String) {
         match (self.field(key), &self.inner) {
             (Some(field), _) if field.value.is_empty() => (field.value.clone(), format!(" {value}")),
@@ -90,20 +90,20 @@ impl Front {
             }
             (None, Some(inner)) => (inner.end..inner.end, format!("{key}: {value}\n")),
             (None, None) => {
-                let start = head(text);
+                let start = text_start(text);
                 (start..start, format!("---\n{key}: {value}\n---\n\n"))
             }
         }
     }
 }
 
-/// The position after a byte order mark.
-fn head(text: &str) -> usize {
+/// The start of the text, after a byte order mark.
+fn text_start(text: &str) -> usize {
     if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
 }
 
 fn between_fences(text: &str) -> Option<Range<usize>> {
-    let mut at = head(text);
+    let mut at = text_start(text);
     let mut lines = text[at..].split_inclusive('\n');
     let first = lines.next().filter(|line| line.trim_end() == "---")?;
     at += first.len();
@@ -117,8 +117,8 @@ fn between_fences(text: &str) -> Option<Range<usize>> {
     None
 }
 
-/// The position of a value after its colon, without surrounding spaces and a trailing comment.
-fn trimmed(text: &str, start: usize, rest: &str) -> Range<usize> {
+/// The range of a value after its colon, without surrounding spaces and a trailing comment.
+fn value_range(text: &str, start: usize, rest: &str) -> Range<usize> {
     let lead = rest.len() - rest.trim_start().len();
     let quote = rest[lead..].chars().next().filter(|first| matches!(first, '"' | '\''));
     let closing = quote.and_then(|quote| rest[lead + 1..].find(quote)).map(|at| lead + at + 2);
@@ -130,22 +130,22 @@ fn trimmed(text: &str, start: usize, rest: &str) -> Range<usize> {
 }
 
 fn unquoted(value: &str) -> &str {
-    let within = |quote: char| value.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
-    within('"').or_else(|| within('\'')).unwrap_or(value)
+    let inside = |quote: char| value.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+    inside('"').or_else(|| inside('\'')).unwrap_or(value)
 }
 
-/// `Depends_On`, `dependsOn` and `depends on` are `depends-on`.
-fn normal(key: &str) -> String {
-    let mut normal = String::new();
+/// The key in its usual spelling: `depends-on` for `Depends_On`, `dependsOn` and `depends on`.
+fn normalized(key: &str) -> String {
+    let mut normalized = String::new();
     let mut last = '-';
     for c in key.trim().chars() {
         if c.is_uppercase() && last.is_lowercase() {
-            normal.push('-');
+            normalized.push('-');
         }
-        normal.extend(if matches!(c, '_' | ' ') { '-' } else { c }.to_lowercase());
+        normalized.extend(if matches!(c, '_' | ' ') { '-' } else { c }.to_lowercase());
         last = c;
     }
-    normal
+    normalized
 }
 
 #[cfg(test)]
@@ -153,9 +153,9 @@ mod tests {
     use super::*;
 
     fn set(text: &str, key: &str, value: &str) -> String {
-        let (range, with) = Front::read(text).set(text, key, value);
+        let (range, replacement) = Front::read(text).set(text, key, value);
         let mut text = text.to_string();
-        text.replace_range(range, &with);
+        text.replace_range(range, &replacement);
         text
     }
 

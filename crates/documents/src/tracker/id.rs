@@ -4,9 +4,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The maximum length of the prefix and of the number.
-const PREFIX: usize = 10;
-const DIGITS: usize = 9;
+const MAX_PREFIX_LENGTH: usize = 10;
+const MAX_DIGITS: usize = 9;
 
 /// Ordered as people count: `ABC-2` before `ABC-10`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -22,7 +21,7 @@ pub struct IssueKey {
 pub struct InvalidIssueKey(pub String);
 
 impl IssueKey {
-    /// None if the prefix is not made of capitals and digits, or the number is 0.
+    /// `None` if the prefix is not made of capitals and digits, or the number is 0.
     pub fn new(prefix: &str, number: u32) -> Option<IssueKey> {
         format!("{prefix}-{number}").parse().ok()
     }
@@ -46,9 +45,9 @@ impl IssueKey {
     }
 
     /// The id at the start of a string, and its length.
-    pub(super) fn leading(text: &str) -> Option<(IssueKey, usize)> {
-        let is_of_id = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-';
-        let end = text.find(|c| !is_of_id(c)).unwrap_or(text.len());
+    pub(super) fn parse_start(text: &str) -> Option<(IssueKey, usize)> {
+        let is_id_character = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-';
+        let end = text.find(|c| !is_id_character(c)).unwrap_or(text.len());
         let is_longer_word = text[end..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
         let id = text[..end].parse().ok()?;
         (!is_longer_word).then_some((id, end))
@@ -59,19 +58,19 @@ impl FromStr for IssueKey {
     type Err = InvalidIssueKey;
 
     fn from_str(text: &str) -> Result<IssueKey, InvalidIssueKey> {
-        let no = || InvalidIssueKey(text.to_string());
-        let (prefix, number) = text.split_once('-').ok_or_else(no)?;
-        let is_prefix = prefix.len() <= PREFIX
+        let invalid = || InvalidIssueKey(text.to_string());
+        let (prefix, number) = text.split_once('-').ok_or_else(invalid)?;
+        let is_prefix = prefix.len() <= MAX_PREFIX_LENGTH
             && prefix.starts_with(|c: char| c.is_ascii_uppercase())
             && prefix.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
-        let is_number = number.len() <= DIGITS
+        let is_number = number.len() <= MAX_DIGITS
             && !number.starts_with('0')
             && !number.is_empty()
             && number.bytes().all(|byte| byte.is_ascii_digit());
         if !is_prefix || !is_number {
-            return Err(no());
+            return Err(invalid());
         }
-        Ok(IssueKey { prefix: prefix.to_string(), number: number.parse().map_err(|_| no())? })
+        Ok(IssueKey { prefix: prefix.to_string(), number: number.parse().map_err(|_| invalid())? })
     }
 }
 
@@ -120,10 +119,10 @@ mod tests {
 
     #[test]
     fn a_leading_id_is_a_whole_word() {
-        let led = |text: &str| IssueKey::leading(text).map(|(id, length)| (id.to_string(), length));
-        assert_eq!(led("ABC-12: a title"), Some(("ABC-12".to_string(), 6)));
-        assert_eq!(led("ABC-12](ABC-12.md)"), Some(("ABC-12".to_string(), 6)));
-        assert_eq!(led("ABC-12th"), None);
-        assert_eq!(led("Handle UTF-8"), None);
+        let start = |text: &str| IssueKey::parse_start(text).map(|(id, length)| (id.to_string(), length));
+        assert_eq!(start("ABC-12: a title"), Some(("ABC-12".to_string(), 6)));
+        assert_eq!(start("ABC-12](ABC-12.md)"), Some(("ABC-12".to_string(), 6)));
+        assert_eq!(start("ABC-12th"), None);
+        assert_eq!(start("Handle UTF-8"), None);
     }
 }

@@ -1,6 +1,6 @@
 //! One issue: a Markdown file with front matter, criteria, sub-issues and comments.
 
-use super::entry::{IssueEntry, NewEntry, appended, entries, in_order};
+use super::entry::{IssueEntry, NewEntry, entries, insertion, sort_by_dependency};
 use super::front::Front;
 use super::sections::{COMMENTS, CRITERIA, SUB_ISSUES, contained, one_line};
 use super::{IssueKey, TrackerStatus};
@@ -17,11 +17,11 @@ pub struct TrackerIssue {
 /// One acceptance criterion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssueCriterion {
-    /// For example `AC-2`: its own id, or made from its position.
+    /// For example `AC-2`: written in the criterion, or derived from its position.
     pub id: String,
     pub text: String,
     pub ticked: bool,
-    place: CheckBox,
+    checkbox: CheckBox,
 }
 
 /// Keys of the front matter that hold ids of issues.
@@ -57,7 +57,7 @@ impl TrackerIssue {
         Front::read(self.text())
     }
 
-    /// The value of a key of the front matter; none if it is absent or empty.
+    /// The value of a key of the front matter; `None` if it is absent or empty.
     pub fn value(&self, key: &str) -> Option<&str> {
         self.front().value(self.text(), key).filter(|value| !value.is_empty())
     }
@@ -67,7 +67,7 @@ impl TrackerIssue {
         self.front().items(self.text(), key)
     }
 
-    /// None if it is missing or not one of the three.
+    /// `None` if it is missing or invalid.
     pub fn status(&self) -> Option<TrackerStatus> {
         self.value("status").and_then(TrackerStatus::read)
     }
@@ -84,12 +84,12 @@ impl TrackerIssue {
         if bare.is_empty() { self.id.to_string() } else { bare.to_string() }
     }
 
-    /// The ids; invalid ones are left out.
+    /// The ids in a reference; invalid ones are left out.
     pub fn references(&self, which: Reference) -> Vec<IssueKey> {
         self.items(which.key()).into_iter().filter_map(|id| id.parse().ok()).collect()
     }
 
-    /// The items that are not ids.
+    /// The items of a reference that are not ids.
     pub fn invalid_references(&self, which: Reference) -> Vec<&str> {
         let invalid = self.items(which.key()).into_iter().filter(|item| item.parse::<IssueKey>().is_err());
         invalid.filter(|item| !matches!(*item, "none" | "null" | "~" | "-")).collect()
@@ -118,13 +118,13 @@ impl TrackerIssue {
         };
         let boxes: Vec<&CheckBox> = self.markdown.boxes(section.body).collect();
         let label = |found: &CheckBox| self.text()[found.label.clone()].trim().to_string();
-        let named: Vec<Option<String>> = boxes.iter().map(|found| own_id(&label(found))).collect();
-        let is_unique = |id: &String| named.iter().flatten().filter(|other| *other == id).count() == 1;
-        let criteria = boxes.iter().zip(&named).enumerate().map(|(at, (found, name))| IssueCriterion {
-            id: name.clone().filter(is_unique).unwrap_or_else(|| position(at, &named)),
+        let written: Vec<Option<String>> = boxes.iter().map(|found| written_id(&label(found))).collect();
+        let is_unique = |id: &String| written.iter().flatten().filter(|other| *other == id).count() == 1;
+        let criteria = boxes.iter().zip(&written).enumerate().map(|(at, (found, id))| IssueCriterion {
+            id: id.clone().filter(is_unique).unwrap_or_else(|| id_from_position(at, &written)),
             text: label(found),
             ticked: found.ticked,
-            place: (*found).clone(),
+            checkbox: (*found).clone(),
         });
         criteria.collect()
     }
@@ -144,17 +144,17 @@ impl TrackerIssue {
     }
 
     pub(super) fn set(&mut self, key: &str, value: &str) {
-        let (range, with) = self.front().set(self.text(), key, value);
-        self.markdown.splice(range, &with);
+        let (range, replacement) = self.front().set(self.text(), key, value);
+        self.markdown.splice(range, &replacement);
     }
 
-    /// Writes ids before those of these criteria that have none: a position is not a stable name, because somebody may insert
+    /// Writes an id into each of these criteria that has none. A position is not a stable id, because somebody may insert
     /// another criterion before it.
-    pub fn name_criteria(&mut self, wanted: &BTreeSet<&String>) {
-        let nameless = |found: &IssueCriterion| wanted.contains(&found.id) && own_id(&found.text).is_none();
-        for found in self.criteria().into_iter().filter(nameless).rev() {
-            let label = &self.text()[found.place.label.clone()];
-            let at = found.place.label.start + label.len() - label.trim_start().len();
+    pub fn write_criterion_ids(&mut self, ids: &BTreeSet<&String>) {
+        let lacks_id = |found: &IssueCriterion| ids.contains(&found.id) && written_id(&found.text).is_none();
+        for found in self.criteria().into_iter().filter(lacks_id).rev() {
+            let label = &self.text()[found.checkbox.label.clone()];
+            let at = found.checkbox.label.start + label.len() - label.trim_start().len();
             self.markdown.splice(at..at, &format!("{}: ", found.id));
         }
     }
@@ -162,18 +162,18 @@ impl TrackerIssue {
     /// Ticks a criterion, if the issue has it.
     pub fn tick(&mut self, criterion: &str) {
         if let Some(found) = self.criteria().into_iter().find(|found| found.id == criterion) {
-            self.markdown.tick(&found.place, true);
+            self.markdown.tick(&found.checkbox, true);
         }
     }
 
-    /// Whether the line of a criterion is adjacent to another one: both cannot be ticked on separate branches.
-    pub(super) fn is_beside_another(&self, criterion: &str) -> bool {
+    /// Whether the line of a criterion is next to that of another one: git cannot merge branches that tick one each.
+    pub(super) fn is_next_to_another(&self, criterion: &str) -> bool {
         let criteria = self.criteria();
-        let line = |found: &IssueCriterion| self.markdown.line_number(found.place.mark.start);
-        let Some(own) = criteria.iter().find(|found| found.id == criterion).map(line) else {
+        let line = |found: &IssueCriterion| self.markdown.line_number(found.checkbox.mark.start);
+        let Some(at) = criteria.iter().find(|found| found.id == criterion).map(line) else {
             return false;
         };
-        criteria.iter().filter(|found| found.id != criterion).any(|found| line(found).abs_diff(own) == 1)
+        criteria.iter().filter(|found| found.id != criterion).any(|found| line(found).abs_diff(at) == 1)
     }
 
     /// Shows a status in the list of sub-issues, unless an adjacent line belongs to `others`.
@@ -188,12 +188,12 @@ impl TrackerIssue {
     pub fn add_sub_issues(&mut self, new: Vec<NewEntry>, siblings: &[IssueKey]) {
         let known: Vec<IssueKey> = self.sub_issues().into_iter().map(|entry| entry.id).collect();
         let new: Vec<NewEntry> =
-            in_order(new).into_iter().filter(|entry| !known.contains(&entry.id)).collect();
+            sort_by_dependency(new).into_iter().filter(|entry| !known.contains(&entry.id)).collect();
         if new.is_empty() {
             return;
         }
         let section = self.section(SUB_ISSUES, "Sub-issues", Some(COMMENTS));
-        let (at, text) = appended(&self.markdown, section.body, &new, siblings);
+        let (at, text) = insertion(&self.markdown, section.body, &new, siblings);
         self.markdown.splice(at..at, &text);
     }
 
@@ -232,7 +232,7 @@ impl TrackerIssue {
         let end = if next.is_some() { "\n" } else { "" };
         self.markdown.splice(at..at, &format!("{gap}## {title}\n{end}"));
         let len = self.text().len();
-        // It was just inserted.
+        // The section was just inserted, so it exists.
         self.markdown.section(titles).unwrap_or_else(|| Section {
             heading: crate::Heading { level: 2, title: title.to_string(), lines: len..len },
             body: len..len,
@@ -253,19 +253,19 @@ pub(super) fn show_status(
     others: &BTreeSet<IssueKey>,
 ) {
     let all = entries(markdown, section.body.clone());
-    let mut changes: Vec<_> = all
+    let mut replacements: Vec<_> = all
         .iter()
-        .filter(|entry| entry.id == *of && !entry.touches(&all, others))
-        .flat_map(|entry| entry.shows(markdown, status))
+        .filter(|entry| entry.id == *of && !entry.is_next_to(&all, others))
+        .flat_map(|entry| entry.replacements(markdown, status))
         .collect();
-    changes.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
-    for (range, with) in changes {
-        markdown.splice(range, &with);
+    replacements.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+    for (range, replacement) in replacements {
+        markdown.splice(range, &replacement);
     }
 }
 
 /// The id at the start of a criterion, as in `AC-2: …`, `**AC2** …` or `(C3) …`.
-fn own_id(label: &str) -> Option<String> {
+fn written_id(label: &str) -> Option<String> {
     let bare = label.trim_start_matches(['*', '_', '`', '(', '[', ' ']);
     let end = bare.find(|c: char| !c.is_ascii_alphanumeric() && c != '-')?;
     let (word, rest) = bare.split_at(end);
@@ -273,16 +273,12 @@ fn own_id(label: &str) -> Option<String> {
         && word.starts_with(|c: char| c.is_ascii_uppercase())
         && word.ends_with(|c: char| c.is_ascii_digit())
         && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'-');
-    let is_set_off = rest.starts_with([':', '.', ')', ']', '*', '_', '`', ' ']);
-    (is_id && is_set_off).then(|| word.to_string())
+    let is_separated = rest.starts_with([':', '.', ')', ']', '*', '_', '`', ' ']);
+    (is_id && is_separated).then(|| word.to_string())
 }
 
 /// The id of a criterion without one, from its position.
-fn position(at: usize, named: &[Option<String>]) -> String {
+fn id_from_position(at: usize, written: &[Option<String>]) -> String {
     let plain = format!("AC-{}", at + 1);
-    if named.iter().flatten().any(|name| *name == plain) {
-        format!("AC-{}-{}", at + 1, at + 1)
-    } else {
-        plain
-    }
+    if written.iter().flatten().any(|id| *id == plain) { format!("AC-{}-{}", at + 1, at + 1) } else { plain }
 }

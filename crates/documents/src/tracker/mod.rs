@@ -1,7 +1,7 @@
 //! The tracker: a folder of issues, one file each, with a README that lists them by category.
 //!
 //! A change touches only the bytes that must change. Changes of concurrent runs must merge: see `entry.rs` for the layout of
-//! lists. Parameters named `others` hold issues of other runs, whose lines are left alone.
+//! lists. Parameters named `others` hold issues of other runs; changes avoid their lines.
 
 mod consistency;
 mod draft;
@@ -58,7 +58,7 @@ impl Tracker {
         issues.chain(readme).collect()
     }
 
-    /// The changed files; none for a removed one.
+    /// The changed files, by name; `None` for a removed file.
     pub fn changed_since(&self, before: &Tracker) -> BTreeMap<String, Option<String>> {
         let (old, new) = (before.files(), self.files());
         let gone = old.keys().filter(|name| !new.contains_key(*name)).map(|name| (name.clone(), None));
@@ -83,8 +83,8 @@ impl Tracker {
         self.issues.values().filter(move |issue| issue.parent().as_ref() == Some(of))
     }
 
-    /// Sets the status of an issue, and shows it in the README and in its parent's list. Lines adjacent to those of `others`
-    /// stay.
+    /// Sets the status of an issue, and shows it in the README and in its parent's list. A line next to one of `others`
+    /// stays unchanged.
     pub fn set_status(&mut self, id: &IssueKey, status: TrackerStatus, others: &BTreeSet<IssueKey>) {
         let Some(issue) = self.issues.get_mut(id) else {
             return;
@@ -99,7 +99,8 @@ impl Tracker {
         }
     }
 
-    /// Adds issues: each gets a file and a line in its parent's list. Criteria of the parent that it covers get explicit ids.
+    /// Adds issues: each gets a file and a line in its parent's list. Criteria of the parent that a new issue covers get
+    /// explicit ids.
     pub fn file(&mut self, drafts: &[IssueDraft]) {
         let mut lists: BTreeMap<IssueKey, Vec<NewEntry>> = BTreeMap::new();
         for draft in drafts {
@@ -110,10 +111,10 @@ impl Tracker {
         }
         for (parent, entries) in lists {
             let siblings: Vec<IssueKey> = self.children(&parent).map(|child| child.id().clone()).collect();
-            let of_it = drafts.iter().filter(|draft| draft.parent.as_ref() == Some(&parent));
-            let handed = of_it.flat_map(|draft| &draft.covers).collect();
+            let new = drafts.iter().filter(|draft| draft.parent.as_ref() == Some(&parent));
+            let covered = new.flat_map(|draft| &draft.covers).collect();
             if let Some(parent) = self.issues.get_mut(&parent) {
-                parent.name_criteria(&handed);
+                parent.write_criterion_ids(&covered);
                 parent.add_sub_issues(entries, &siblings);
             }
         }
@@ -139,7 +140,8 @@ impl Tracker {
     }
 
     /// Ticks the criteria of this issue's parent that finished sub-issues cover, and marks the parent as done if all are
-    /// ticked; then does the same for the parent's parent. If `others` work on another child, adjacent lines stay.
+    /// ticked; then does the same for the parent's parent. If `others` work on another child, a criterion next to another one
+    /// stays.
     pub fn settle_parent(&mut self, of: &IssueKey, others: &BTreeSet<IssueKey>) {
         let mut settled = BTreeSet::from([of.clone()]);
         let mut child = of.clone();
@@ -151,16 +153,16 @@ impl Tracker {
         }
     }
 
-    /// Settles one parent for one child; true if that completes the parent.
+    /// Settles one parent for one child; returns true if that completes the parent.
     fn settle(&mut self, parent: &IssueKey, child: &IssueKey, others: &BTreeSet<IssueKey>) -> bool {
         let is_other = |other: &TrackerIssue| other.id() != child && others.contains(other.id());
         let is_shared = self.children(parent).any(is_other);
-        let handed = self.handed_and_done(parent);
+        let finished = self.finished_criteria(parent);
         let Some(issue) = self.issues.get_mut(parent) else {
             return false;
         };
-        for criterion in handed {
-            if !(is_shared && issue.is_beside_another(&criterion)) {
+        for criterion in finished {
+            if !(is_shared && issue.is_next_to_another(&criterion)) {
                 issue.tick(&criterion);
             }
         }
@@ -174,14 +176,15 @@ impl Tracker {
     }
 
     /// The open criteria of an issue whose covering sub-issues are all done.
-    fn handed_and_done(&self, id: &IssueKey) -> Vec<String> {
+    fn finished_criteria(&self, id: &IssueKey) -> Vec<String> {
         let Some(issue) = self.issues.get(id) else {
             return Vec::new();
         };
         let open = issue.criteria().into_iter().filter(|criterion| !criterion.ticked);
         let is_done = |criterion: &str| {
-            let mut handed = self.children(id).filter(|child| child.covers().contains(&criterion)).peekable();
-            handed.peek().is_some() && handed.all(|child| child.status() == Some(TrackerStatus::Done))
+            let mut covering =
+                self.children(id).filter(|child| child.covers().contains(&criterion)).peekable();
+            covering.peek().is_some() && covering.all(|child| child.status() == Some(TrackerStatus::Done))
         };
         open.map(|criterion| criterion.id).filter(|criterion| is_done(criterion)).collect()
     }

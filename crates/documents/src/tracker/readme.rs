@@ -1,12 +1,12 @@
 //! The README of the tracker: top-level issues, by category.
 
-use super::entry::{IssueEntry, NewEntry, appended, entries};
+use super::entry::{IssueEntry, NewEntry, entries, insertion};
 use super::issue::show_status;
 use super::{IssueKey, TrackerStatus};
 use crate::{Heading, Markdown, Section};
 use std::collections::BTreeSet;
 
-/// The README of a tracker without one.
+/// The initial README of a tracker that has none.
 const EMPTY: &str = "# TODO\n";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,8 +40,8 @@ impl Readme {
     }
 
     pub(super) fn show_status(&mut self, of: &IssueKey, status: TrackerStatus, others: &BTreeSet<IssueKey>) {
-        let all = whole(&self.markdown);
-        show_status(&mut self.markdown, &all, of, status, others);
+        let document = whole_document(&self.markdown);
+        show_status(&mut self.markdown, &document, of, status, others);
     }
 
     /// Appends an issue to a category; a new category comes last.
@@ -65,7 +65,7 @@ impl Readme {
         {
             section.body.end = section.body.end.min(next.lines.start);
         }
-        let (at, text) = appended(&self.markdown, section.body, &[entry], &[]);
+        let (at, text) = insertion(&self.markdown, section.body, &[entry], &[]);
         self.markdown.splice(at..at, &text);
     }
 
@@ -74,7 +74,7 @@ impl Readme {
     }
 }
 
-fn whole(markdown: &Markdown) -> Section {
+fn whole_document(markdown: &Markdown) -> Section {
     Section {
         heading: Heading { level: 1, title: String::new(), lines: 0..0 },
         body: 0..markdown.text().len(),

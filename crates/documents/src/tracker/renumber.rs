@@ -1,4 +1,4 @@
-//! Gives an issue another id, in its own file and everywhere else in the tracker.
+//! Gives an issue another id, in its file and everywhere else in the tracker.
 
 use super::{IssueKey, Tracker, TrackerIssue};
 use crate::Markdown;
@@ -32,7 +32,7 @@ fn mentions(text: &str, id: &str) -> Vec<Range<usize>> {
     let found = text.match_indices(id).map(|(at, id)| at..at + id.len());
     let is_whole = |range: &Range<usize>| {
         let continues = |c: Option<char>, next: Option<char>| match c {
-            // As in `ABC-1-draft`, but not as in `ABC-1 - a title` or a trailing dash.
+            // `ABC-1-draft` is another word; `ABC-1 - a title` and a trailing dash are not.
             Some('-') => next.is_some_and(char::is_alphanumeric),
             Some(c) => is_word(c),
             None => false,

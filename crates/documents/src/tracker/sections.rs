@@ -1,4 +1,4 @@
-//! The sections of an issue's file: their titles, and texts that stay inside one.
+//! The sections of an issue's file: their titles, and text that stays inside its section.
 
 use crate::markdown::Markdown;
 
@@ -8,18 +8,18 @@ pub(super) const SUB_ISSUES: &[&str] =
     &["Sub-issues", "Sub issues", "Subissues", "Sub-tasks", "Subtasks", "Children"];
 pub(super) const COMMENTS: &[&str] = &["Comments", "Comment", "Log", "History"];
 
-/// A text that stays inside a section of this level. It is fenced as code if it would start a section of that level or one
-/// of the issue's own sections, or swallow the sections after it.
+/// Makes a text stay inside a section of this level. The text is fenced as code if it would start a section of that level,
+/// have a title of the issue's sections, or swallow the sections after it.
 pub(super) fn contained(text: &str, level: u8) -> String {
     const AFTER: &str = "after";
     let text = text.trim();
     let read = Markdown::read(format!("before\n\n{text}\n\n# {AFTER}\n"));
     let is_deep = match read.headings().split_last() {
-        Some((last, own)) => last.title == AFTER && own.iter().all(|heading| heading.level > level),
+        Some((last, headings)) => last.title == AFTER && headings.iter().all(|heading| heading.level > level),
         None => false,
     };
-    let is_kept = |titles: &[&str]| read.section(titles).is_none();
-    if is_deep && [CRITERIA, SUB_ISSUES, COMMENTS].into_iter().all(is_kept) {
+    let is_unused = |titles: &[&str]| read.section(titles).is_none();
+    if is_deep && [CRITERIA, SUB_ISSUES, COMMENTS].into_iter().all(is_unused) {
         return text.to_string();
     }
     let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);

@@ -35,18 +35,19 @@ impl TrackerStatus {
         }
     }
 
-    /// The status at the end of a line, set apart from the title, as in `Title (Todo)` or `Title · **Done**`.
+    /// The range of the status at the end of a line, if something separates it from the title, as in `Title (Todo)` or
+    /// `Title · **Done**`.
     pub(super) fn at_end(line: &str) -> Option<Range<usize>> {
         let end = line.trim_end_matches([' ', '\t', ')', ']', '*', '_', '`', '.']).len();
-        let written = &line[..end];
+        let text = &line[..end];
         let words = ["todo", "to do", "in progress", "in-progress", "done"];
         let start = words.iter().find_map(|word| {
-            let start = end.checked_sub(word.len()).filter(|start| written.is_char_boundary(*start))?;
-            written[start..].eq_ignore_ascii_case(word).then_some(start)
+            let start = end.checked_sub(word.len()).filter(|start| text.is_char_boundary(*start))?;
+            text[start..].eq_ignore_ascii_case(word).then_some(start)
         })?;
-        let before = written[..start].trim_end_matches([' ', '\t']);
-        let is_set_off = before.ends_with(['(', '[', '—', '–', '-', ':', '·', '*', '_', '`', '•', '→']);
-        is_set_off.then_some(start..end)
+        let before = text[..start].trim_end_matches([' ', '\t']);
+        let is_separated = before.ends_with(['(', '[', '—', '–', '-', ':', '·', '*', '_', '`', '•', '→']);
+        is_separated.then_some(start..end)
     }
 }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::markdown::Markdown;
 use proptest::prelude::*;
 
-/// Issue files as people leave them. A status change alters only its own line.
+/// Issue files as people leave them. A status change alters only the line of the status.
 const MESSY: &[&str] = &[
     "---\nstatus: Todo\nparent: ABC-1\nlabels: [bug]\ndepends-on: []\n---\n\n# ABC-7: Plain\n\n## Acceptance criteria\n\n- [ ] one\n",
     "---\r\nstatus: Todo\r\nowner: ada\r\n---\r\n# Windows\r\n\r\n## Acceptance criteria\r\n- [ ] AC-1: one\r\n- [x] AC-2: two\r\n",
@@ -54,7 +54,7 @@ fn tracker(files: &[(&str, &str)]) -> Tracker {
     Tracker::read(files.iter().copied())
 }
 
-fn nobody() -> BTreeSet<IssueKey> {
+fn no_others() -> BTreeSet<IssueKey> {
     BTreeSet::new()
 }
 
@@ -65,29 +65,33 @@ fn differing<'t>(before: &'t str, after: &'t str) -> Vec<(&'t str, &'t str)> {
     old.into_iter().zip(new).filter(|(old, new)| old != new).collect()
 }
 
-fn survives(text: &str) {
+fn assert_only_status_changes(text: &str) {
     let issue = TrackerIssue::read(id("ABC-7"), text);
     assert_eq!(issue.text(), text);
     let _ = (issue.title(), issue.criteria(), issue.sub_issues(), issue.depends_on(), issue.labels());
-    let Some(was) = issue.status() else { return };
+    let Some(old) = issue.status() else { return };
     for to in TrackerStatus::ALL {
         let mut changed = issue.clone();
         changed.set_status(to);
         assert_eq!(changed.status(), Some(to), "{text:?}");
-        if to == was {
+        if to == old {
             assert_eq!(changed.text(), text);
             continue;
         }
         let lines = differing(text, changed.text());
         assert_eq!(lines.len(), 1, "{text:?} {lines:?}");
         assert!(lines[0].0.to_lowercase().contains("status"), "{lines:?}");
-        changed.set_status(was);
-        assert_eq!(changed.text().len(), text.len() + was.name().len() - written(text).len(), "{text:?}");
+        changed.set_status(old);
+        assert_eq!(
+            changed.text().len(),
+            text.len() + old.name().len() - written_status(text).len(),
+            "{text:?}"
+        );
     }
 }
 
-/// The status as written.
-fn written(text: &str) -> String {
+/// The status as it is written in the file.
+fn written_status(text: &str) -> String {
     TrackerIssue::read(id("ABC-7"), text).value("status").unwrap_or_default().to_string()
 }
 
@@ -96,7 +100,7 @@ fn written(text: &str) -> String {
 fn a_status_change_in_a_hand_edited_file_alters_only_its_line() {
     assert!(MESSY.len() >= 30, "{}", MESSY.len());
     for text in MESSY {
-        survives(text);
+        assert_only_status_changes(text);
     }
 }
 
@@ -146,7 +150,7 @@ proptest! {
     // OT-02
     #[test]
     fn a_status_change_in_any_file_alters_only_its_line(text in messy_file()) {
-        survives(&text);
+        assert_only_status_changes(&text);
     }
 
     // OT-02
@@ -197,7 +201,7 @@ proptest! {
         prop_assert_eq!(before.readme().unwrap().text(), &text);
         for to in TrackerStatus::ALL {
             let mut changed = before.clone();
-            changed.set_status(&id("ABC-1"), to, &nobody());
+            changed.set_status(&id("ABC-1"), to, &no_others());
             let readme = changed.readme().unwrap();
             for (old, _) in differing(&text, readme.text()) {
                 prop_assert!(old.contains("ABC-1"), "{old:?} of {text:?}");
@@ -224,7 +228,7 @@ fn entries_in_comments_are_neither_changed_nor_reported() {
     let list = "# TODO\n\n<!--\n- [ ] ABC-1 hidden · Todo\n- [ ] ABC-9 gone · Todo\n-->\n\n- [ ] ABC-1 shown · Todo\n";
     let mut tracker = tracker(&[("ABC-1.md", "---\nstatus: Todo\n---\n# Cart\n"), ("README.md", list)]);
     assert_eq!(tracker.faults(), []);
-    tracker.set_status(&id("ABC-1"), TrackerStatus::Done, &nobody());
+    tracker.set_status(&id("ABC-1"), TrackerStatus::Done, &no_others());
     assert_eq!(
         tracker.files()["README.md"],
         list.replace("- [ ] ABC-1 shown · Todo", "- [x] ABC-1 shown · Done")
@@ -244,8 +248,8 @@ fn shop() -> Tracker {
 #[test]
 fn a_status_is_shown_in_the_readme_and_in_the_list_of_the_parent() {
     let mut tracker = shop();
-    tracker.set_status(&id("ABC-2"), TrackerStatus::InProgress, &nobody());
-    tracker.set_status(&id("ABC-1"), TrackerStatus::Todo, &nobody());
+    tracker.set_status(&id("ABC-2"), TrackerStatus::InProgress, &no_others());
+    tracker.set_status(&id("ABC-1"), TrackerStatus::Todo, &no_others());
     let files = tracker.files();
     assert_eq!(files["ABC-2.md"], CHILD.replace("status: Todo", "status: In Progress"));
     assert_eq!(
@@ -260,38 +264,38 @@ fn a_status_is_shown_in_the_readme_and_in_the_list_of_the_parent() {
 #[test]
 fn a_line_adjacent_to_one_of_another_run_is_left_alone() {
     let tight = "- ABC-1 Cart (Todo)\n- ABC-2 Codes (Todo)\n- ABC-3 Names (Todo)\n";
-    let texts = [
+    let files = [
         ("ABC-1.md", "---\nstatus: Todo\n---\n"),
         ("ABC-3.md", "---\nstatus: Todo\n---\n"),
         ("README.md", tight),
     ];
     let others: BTreeSet<IssueKey> = [id("ABC-2")].into();
-    let mut beside = tracker(&texts);
-    beside.set_status(&id("ABC-1"), TrackerStatus::Done, &others);
-    assert_eq!(beside.readme().unwrap().text(), tight);
-    let mut alone = tracker(&texts);
-    alone.set_status(&id("ABC-1"), TrackerStatus::Done, &[id("ABC-3")].into());
-    assert_eq!(alone.readme().unwrap().text(), tight.replacen("Todo", "Done", 1));
+    let mut adjacent = tracker(&files);
+    adjacent.set_status(&id("ABC-1"), TrackerStatus::Done, &others);
+    assert_eq!(adjacent.readme().unwrap().text(), tight);
+    let mut distant = tracker(&files);
+    distant.set_status(&id("ABC-1"), TrackerStatus::Done, &[id("ABC-3")].into());
+    assert_eq!(distant.readme().unwrap().text(), tight.replacen("Todo", "Done", 1));
 }
 
 // OT-20
 #[test]
 fn a_criterion_is_ticked_when_the_sub_issue_that_covers_it_is_done() {
     let mut tracker = shop();
-    tracker.set_status(&id("ABC-2"), TrackerStatus::Done, &nobody());
-    tracker.settle_parent(&id("ABC-2"), &nobody());
+    tracker.set_status(&id("ABC-2"), TrackerStatus::Done, &no_others());
+    tracker.settle_parent(&id("ABC-2"), &no_others());
     let parent = tracker.issue(&id("ABC-1")).unwrap();
     let ticked: Vec<bool> = parent.criteria().iter().map(|criterion| criterion.ticked).collect();
     assert_eq!((ticked, parent.status()), (vec![false, true], Some(TrackerStatus::InProgress)));
     tracker.tick(&id("ABC-1"), "AC-1");
-    tracker.settle_parent(&id("ABC-2"), &nobody());
+    tracker.settle_parent(&id("ABC-2"), &no_others());
     assert_eq!(tracker.issue(&id("ABC-1")).unwrap().status(), Some(TrackerStatus::Done));
     assert!(tracker.readme().unwrap().text().contains("[x] [ABC-1](ABC-1.md) Cart · Done"));
 }
 
 // OT-20
 #[test]
-fn a_finished_parent_settles_its_own_parent_and_a_cycle_terminates() {
+fn a_finished_parent_settles_its_parent_and_a_cycle_terminates() {
     let issue = |status: &str, parent: &str, ticked: &str| {
         format!(
             "---\nstatus: {status}\nparent: {parent}\ncovers: [AC-1]\n---\n# T\n\n## Acceptance criteria\n\n- [{ticked}] AC-1: it is\n"
@@ -302,7 +306,7 @@ fn a_finished_parent_settles_its_own_parent_and_a_cycle_terminates() {
     let list = "# TODO\n\n- [ ] ABC-1 T · In Progress\n";
     let mut tracker =
         tracker(&[("ABC-1.md", &top), ("ABC-2.md", &middle), ("ABC-3.md", &child), ("README.md", list)]);
-    tracker.settle_parent(&id("ABC-3"), &nobody());
+    tracker.settle_parent(&id("ABC-3"), &no_others());
     let done = |text: &str| text.replace("status: In Progress", "status: Done").replace("[ ]", "[x]");
     let files = tracker.files();
     assert_eq!((&files["ABC-2.md"], &files["ABC-1.md"]), (&done(&middle), &done(&top)));
@@ -313,7 +317,7 @@ fn a_finished_parent_settles_its_own_parent_and_a_cycle_terminates() {
 // OT-02 OT-21
 #[test]
 fn a_comment_neither_starts_nor_swallows_a_section() {
-    for said in [
+    for text in [
         "# Cause\n\nIt is.",
         "## Acceptance criteria\n- [ ] AC-3: pay me",
         "```\nnever closed",
@@ -322,24 +326,24 @@ fn a_comment_neither_starts_nor_swallows_a_section() {
         "Cause\n---",
     ] {
         let mut tracker = shop();
-        tracker.comment(&id("ABC-1"), "one\n## Comments", said);
+        tracker.comment(&id("ABC-1"), "one\n## Comments", text);
         tracker.comment(&id("ABC-1"), "two", "Plain.");
         let issue = tracker.issue(&id("ABC-1")).unwrap();
         let read = Markdown::read(issue.text());
         let titles: Vec<&str> = read.headings().iter().map(|heading| heading.title.as_str()).collect();
-        let wanted = ["Cart", "Acceptance criteria", "Sub-issues", "Comments", "one ## Comments", "two"];
-        assert_eq!(titles, wanted, "{}", issue.text());
+        let expected = ["Cart", "Acceptance criteria", "Sub-issues", "Comments", "one ## Comments", "two"];
+        assert_eq!(titles, expected, "{}", issue.text());
         assert_eq!(issue.criteria().len(), 2, "{}", issue.text());
-        assert!(issue.text().contains(said), "{}", issue.text());
+        assert!(issue.text().contains(text), "{}", issue.text());
     }
 }
 
 // OT-11
 #[test]
 fn a_new_issue_has_a_file_and_a_line_in_its_parents_list() {
-    let draft = |own: &str, needs: &[&str]| IssueDraft {
-        id: id(own),
-        title: format!("Task {own}"),
+    let draft = |key: &str, needs: &[&str]| IssueDraft {
+        id: id(key),
+        title: format!("Task {key}"),
         parent: Some(id("ABC-1")),
         labels: vec!["split-from-run".into()],
         depends_on: needs.iter().map(|need| id(need)).collect(),
@@ -439,9 +443,9 @@ fn the_text_of_an_issue_does_not_change_its_structure() {
         assert_eq!(criteria, ["AC-1"], "{}", issue.text());
         let sections = Markdown::read(issue.text());
         let titles: Vec<&str> = sections.headings().iter().map(|heading| heading.title.as_str()).collect();
-        let wanted =
+        let expected =
             ["ABC-4: Round totals", "Acceptance criteria", "Plan", "Origin", "Sub-issues", "Comments"];
-        assert_eq!(titles, wanted, "{}", issue.text());
+        assert_eq!(titles, expected, "{}", issue.text());
     }
     let deep = issue("Do it.", "### Steps\n\n1. First.");
     assert!(deep.text().contains("## Plan\n\n### Steps\n\n1. First.\n"), "{}", deep.text());
@@ -449,18 +453,18 @@ fn the_text_of_an_issue_does_not_change_its_structure() {
 
 // OT-24
 #[test]
-fn inconsistencies_are_found_and_those_that_follow_from_the_issues_are_repaired() {
+fn inconsistencies_are_found_and_those_that_need_no_human_are_repaired() {
     let mut tracker = tracker(&[
         ("ABC-1.md", "---\nstatus: In Progress\n---\n## Acceptance criteria\n- [ ] AC-1: x\n"),
         ("ABC-2.md", "---\nid: ABC-9\nstatus: Done\nparent: ABC-1\ncovers: [AC-1]\n---\n"),
         ("ABC-3.md", "---\nstatus: Nearly\nparent: ABC-77\ndepends-on: [ABC-4, soon]\n---\n"),
         ("ABC-4.md", "---\nstatus: Todo\ndepends-on: [ABC-3, ABC-66]\n---\n"),
-        ("README.md", "- ABC-1 Cart (Todo)\n- ABC-55 gone\n- UTF-8 is no issue\n"),
+        ("README.md", "- ABC-1 Cart (Todo)\n- ABC-55 gone\n- UTF-8 is not an issue\n"),
     ]);
-    let told: Vec<String> =
+    let messages: Vec<String> =
         tracker.faults().iter().map(|fault| format!("{}: {fault}", fault.file())).collect();
     assert_eq!(
-        told,
+        messages,
         [
             "ABC-1.md: AC-1 is open, but the sub-issues that cover it are done",
             "ABC-1.md: it does not list its sub-issue ABC-2",
@@ -475,9 +479,9 @@ fn inconsistencies_are_found_and_those_that_follow_from_the_issues_are_repaired(
             "ABC-3.md: dependency cycle: ABC-3 → ABC-4",
         ]
     );
-    let mended = tracker.mend();
-    assert!(mended.left.iter().all(|fault| !fault.can_be_mended()), "{mended:?}");
-    assert_eq!(tracker.faults(), mended.left);
+    let report = tracker.repair();
+    assert!(report.left.iter().all(|fault| !fault.can_be_repaired()), "{report:?}");
+    assert_eq!(tracker.faults(), report.left);
     let cart = tracker.issue(&id("ABC-1")).unwrap();
     assert_eq!(cart.status(), Some(TrackerStatus::Done));
     assert!(cart.text().contains("- [x] AC-1: x"), "{}", cart.text());
@@ -497,7 +501,7 @@ fn a_sub_issue_is_listed_before_those_that_depend_on_it() {
         ("ABC-3.md", child("ABC-2")),
         ("ABC-4.md", child("ABC-3")),
     ]);
-    tracker.mend();
+    tracker.repair();
     let ids: Vec<String> =
         tracker.issue(&id("ABC-1")).unwrap().sub_issues().iter().map(|entry| entry.id.to_string()).collect();
     assert_eq!(ids, ["ABC-2", "ABC-3", "ABC-4"]);
@@ -512,7 +516,7 @@ fn a_sub_issue_is_listed_before_those_that_depend_on_it() {
 
 // OT-24
 #[test]
-fn a_new_number_replaces_the_old_one_everywhere_and_nothing_else() {
+fn a_new_id_replaces_every_mention_of_the_old_id_and_nothing_else() {
     let mut tracker = shop();
     tracker.comment(&id("ABC-1"), "me", "see ABC-2, not ABC-21 or XABC-2 or ABC-2-draft; ABC-2.");
     tracker.renumber(&id("ABC-2"), &id("ABC-30"));

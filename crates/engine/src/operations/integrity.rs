@@ -2,7 +2,9 @@
 
 use super::planned;
 use crate::site::{Job, LaneContent, Trouble};
-use remand_checks::{Announced, BeforeChange, CheckResult, Edited, HadTests, Integrity, concerns, integrity};
+use remand_checks::{
+    Announced, BeforeChange, CheckResult, Edited, HadTests, Integrity, integrity, may_concern_tests,
+};
 use remand_contract::schema::plan::PlannedTask;
 use remand_git::TreeId;
 use remand_kernel::change::TestEnd;
@@ -61,7 +63,7 @@ pub fn judge(
         .changed(&base, &lane.tree)?
         .into_iter()
         .map(|change| change.path)
-        .filter(|path| concerns(path, &folders))
+        .filter(|path| may_concern_tests(path, &folders))
         .collect();
     let (before, after) = (contents(job, &base, &paths)?, contents(job, &lane.tree, &paths)?);
     let edited: Vec<Edited> = paths

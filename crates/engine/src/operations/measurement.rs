@@ -72,7 +72,7 @@ pub fn measure(
     let suspects = last_failed_checks(&earlier, task);
     let left_out = match task {
         Some(_) => {
-            let change = TaskChange { own: &lane_changes(job, content)?, all: &changed };
+            let change = TaskChange { by_task: &lane_changes(job, content)?, since_detection: &changed };
             remand_checks::left_out(&job.site.pinned.checks, change)
         }
         None => LeftOut::new(),
@@ -219,7 +219,7 @@ impl Measurement {
         let integrity = integrity::judge(job, content, &announced, had_tests(&self.rows), before)?;
         let all = plan.announced(None);
         let is_excused = |test: &str, result: &CheckResult| {
-            all.has_run(test) || is_accounted_for(test, result, &integrity)
+            all.has_reported_test(test) || is_accounted_for(test, result, &integrity)
         };
         self.findings.extend(remand_checks::compare_except(before, &self.results, tree, &is_excused));
         self.findings.extend(integrity.findings);

@@ -44,7 +44,7 @@ pub fn tier_three(
         Checking { files, left_out: &LeftOut::new(), ..*checking }.run(&specs)?.results
     };
     let ran = excuse_hangs_at_base(checking, ran, &existing)?;
-    Ok(remand_checks::kept(ran, proposed.why_not.as_deref()))
+    Ok(remand_checks::tier_3_results(ran, proposed.why_not.as_deref()))
 }
 
 /// Excuses modules that hang when they are loaded and also hang at the base: the change did not cause that.
@@ -66,7 +66,7 @@ fn excuse_hangs_at_base(
         |name: &str| before.iter().any(|result| result.name == name && remand_checks::hangs(result));
     let judged = |result: CheckResult| {
         if remand_checks::hangs(&result) && hung_before(&result.name) {
-            remand_checks::serving(result)
+            remand_checks::skipped_as_server(result)
         } else {
             result
         }

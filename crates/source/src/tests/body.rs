@@ -1,4 +1,4 @@
-//! What the body of a test does: assertions, its own and those of called functions, and early returns.
+//! Reads the body of a test: its assertions, those of the functions it calls, and early returns.
 
 use super::item::{Assertion, Strength, TestItem};
 use super::strength::{assess, assess_failure};
@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use tree_sitter::Node;
 
 /// The depth to which calls within the same file are followed.
-const DEPTH: usize = 3;
+const MAX_CALL_DEPTH: usize = 3;
 /// The maximum number of assertions counted.
 const MAX_ASSERTIONS: usize = 2_000;
 
-const CALLS: [&str; 3] = ["call_expression", "call", "method_invocation"];
+const CALL_KINDS: [&str; 3] = ["call_expression", "call", "method_invocation"];
 const ASSERTION_PREFIXES: [&str; 7] =
     ["assert", "expect_", "expectThat", "check_", "verify", "ensure_", "require"];
 /// Methods of `testing.T` that fail a Go test.
@@ -38,7 +38,8 @@ const JS_ASSERTIONS: [&str; 17] = [
     "regex",
     "snapshot",
 ];
-const SKIPS: [&str; 10] = [
+/// Functions that skip a test.
+const SKIP_FUNCTIONS: [&str; 10] = [
     "Skip",
     "Skipf",
     "SkipNow",
@@ -71,28 +72,30 @@ struct BodyContents {
 /// The functions of a file that are not tests, by name.
 pub struct Helpers(BTreeMap<String, Vec<Step>>);
 
-pub fn helpers(source: &ParsedSource<'_>, drafts: &[TestFunction<'_>]) -> Helpers {
-    let plain = drafts.iter().filter(|draft| !draft.is_test);
-    let named = plain.filter_map(|draft| Some((draft.path.last()?.clone(), read(source, draft.body).steps)));
-    Helpers(named.collect())
+pub fn helpers(source: &ParsedSource<'_>, functions: &[TestFunction<'_>]) -> Helpers {
+    let helpers = functions.iter().filter(|function| !function.is_test);
+    let steps = |function: &TestFunction<'_>| {
+        Some((function.path.last()?.clone(), read_body(source, function.body).steps))
+    };
+    Helpers(helpers.filter_map(steps).collect())
 }
 
-pub fn item(source: &ParsedSource<'_>, draft: &TestFunction<'_>, helpers: &Helpers) -> TestItem {
-    let read = read(source, draft.body);
+pub fn test_item(source: &ParsedSource<'_>, test: &TestFunction<'_>, helpers: &Helpers) -> TestItem {
+    let contents = read_body(source, test.body);
     let mut assertions = Vec::new();
-    helpers.expand(&read.steps, DEPTH, &mut assertions);
-    let statements = statements(draft.body);
+    helpers.expand(&contents.steps, MAX_CALL_DEPTH, &mut assertions);
+    let statements = statements(test.body);
     let first_return = statements.iter().find(|statement| is_return(**statement));
     TestItem {
-        path: draft.path.clone(),
-        line: draft.line,
-        off: draft.marks.off.iter().cloned().chain(read.skips).collect(),
-        inverted: draft.marks.inverted.clone(),
-        alone: draft.marks.alone.clone(),
+        path: test.path.clone(),
+        line: test.line,
+        off: test.markers.off.iter().cloned().chain(contents.skips).collect(),
+        inverted: test.markers.inverted.clone(),
+        alone: test.markers.alone.clone(),
         assertions,
         statements: statements.len(),
-        leaves_early: first_return.is_some_and(|node| node.end_byte() <= read.last_assertion),
-        tokens: tokens(source, draft.body),
+        leaves_early: first_return.is_some_and(|node| node.end_byte() <= contents.last_assertion),
+        tokens: tokens(source, test.body),
     }
 }
 
@@ -133,52 +136,54 @@ fn statements(body: Node<'_>) -> Vec<Node<'_>> {
 }
 
 fn is_return(statement: Node<'_>) -> bool {
-    let is = |node: Node<'_>| matches!(node.kind(), "return_statement" | "return_expression");
-    is(statement) || statement.kind() == "expression_statement" && statement.named_child(0).is_some_and(is)
+    let is_return_node = |node: Node<'_>| matches!(node.kind(), "return_statement" | "return_expression");
+    is_return_node(statement)
+        || statement.kind() == "expression_statement" && statement.named_child(0).is_some_and(is_return_node)
 }
 
-/// Reads a body. Unreachable assertions, and those whose failure is caught, do not count.
-fn read(source: &ParsedSource<'_>, body: Node<'_>) -> BodyContents {
-    let mut read = BodyContents::default();
-    let mut open = vec![(body, Reach::Plain)];
-    while let Some((node, reach)) = open.pop() {
+/// Reads a body. Unreachable assertions, and those whose failure is caught, are void.
+fn read_body(source: &ParsedSource<'_>, body: Node<'_>) -> BodyContents {
+    let mut contents = BodyContents::default();
+    let mut pending = vec![(body, Effect::CanFail)];
+    while let Some((node, effect)) = pending.pop() {
         if let Some((whole, mut assertion)) = assertion(source, node) {
-            if reach == Reach::Void {
+            if effect == Effect::Void {
                 assertion.strength = Strength::Void;
             }
-            read.last_assertion = read.last_assertion.max(whole.start_byte());
-            read.steps.push(Step::Asserts(assertion));
+            contents.last_assertion = contents.last_assertion.max(whole.start_byte());
+            contents.steps.push(Step::Asserts(assertion));
             continue;
         }
-        if CALLS.contains(&node.kind()) {
+        if CALL_KINDS.contains(&node.kind()) {
             let name = callee_name(source, node);
             if is_skip(source, node, &name) {
-                read.skips.push(tokens(source, node).concat().chars().take(60).collect());
+                contents.skips.push(tokens(source, node).concat().chars().take(60).collect());
             } else {
                 if looks_like_assertion(&name) {
-                    read.last_assertion = read.last_assertion.max(node.start_byte());
+                    contents.last_assertion = contents.last_assertion.max(node.start_byte());
                 }
-                read.steps.push(Step::Calls(name));
+                contents.steps.push(Step::Calls(name));
             }
         }
         let mut cursor = node.walk();
         let inside: Vec<Node<'_>> = node.children(&mut cursor).collect();
         let void = void_part(source, node);
         for (at, child) in inside.iter().enumerate().rev() {
-            let reach = if void == Some(*child) { Reach::Void } else { reach };
-            open.push((*child, reach));
-            if let Some(assertion) = loose(source, &inside, at) {
-                read.last_assertion = read.last_assertion.max(child.start_byte());
-                read.steps.push(Step::Asserts(assertion));
+            let effect = if void == Some(*child) { Effect::Void } else { effect };
+            pending.push((*child, effect));
+            if let Some(assertion) = macro_assertion(source, &inside, at) {
+                contents.last_assertion = contents.last_assertion.max(child.start_byte());
+                contents.steps.push(Step::Asserts(assertion));
             }
         }
     }
-    read
+    contents
 }
 
+/// Whether an assertion can fail the test.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reach {
-    Plain,
+enum Effect {
+    CanFail,
     Void,
 }
 
@@ -187,8 +192,8 @@ fn void_part<'t>(source: &ParsedSource<'_>, node: Node<'t>) -> Option<Node<'t>> 
     match node.kind() {
         "if_statement" | "if_expression" => {
             let condition = source.text_of(node.child_by_field_name("condition")?);
-            let never = matches!(condition.trim_matches(['(', ')', ' ']), "false" | "False" | "0");
-            node.child_by_field_name("consequence").filter(|_| never)
+            let is_false = matches!(condition.trim_matches(['(', ')', ' ']), "false" | "False" | "0");
+            node.child_by_field_name("consequence").filter(|_| is_false)
         }
         "try_statement" => {
             let swallows = |clause: &Node<'_>| {
@@ -206,53 +211,53 @@ fn void_part<'t>(source: &ParsedSource<'_>, node: Node<'t>) -> Option<Node<'t>> 
                     || head.contains("Exception")
                     || head.contains("AssertionError")
             };
-            let silent = clauses.into_iter().any(|clause| swallows(&clause) && catches(&clause));
-            node.child_by_field_name("body").filter(|_| silent)
+            let hides_failure = clauses.into_iter().any(|clause| swallows(&clause) && catches(&clause));
+            node.child_by_field_name("body").filter(|_| hides_failure)
         }
         _ => None,
     }
 }
 
-/// The assertion at a node, with its whole text.
+/// The assertion at a node, and the node of its whole text.
 fn assertion<'t>(source: &ParsedSource<'_>, node: Node<'t>) -> Option<(Node<'t>, Assertion)> {
     match (source.language(), node.kind()) {
         (Language::Rust, "macro_invocation") => {
             let name = source.text_of(node.child_by_field_name("macro")?);
-            is_macro(name.rsplit("::").next()?).then(|| (node, assess(&tokens(source, node))))
+            is_assertion_macro(name.rsplit("::").next()?).then(|| (node, assess(&tokens(source, node))))
         }
         (Language::Python, "assert_statement") => Some((node, assess(&tokens(source, node)))),
-        (_, kind) if CALLS.contains(&kind) => {
-            let whole = chain(node);
+        (_, kind) if CALL_KINDS.contains(&kind) => {
+            let whole = whole_chain(node);
             let first = first_call(whole);
             let name = callee_name(source, first);
-            let object = object(source, first);
+            let receiver = receiver(source, first);
             match source.language() {
-                Language::Go if GO_FAILURES.contains(&name.as_str()) && object.len() <= 2 => {
+                Language::Go if GO_FAILURES.contains(&name.as_str()) && receiver.len() <= 2 => {
                     Some((node, go_failure(source, node)))
                 }
-                Language::Go if ["assert", "require", "is"].contains(&object.as_str()) => {
+                Language::Go if ["assert", "require", "is"].contains(&receiver.as_str()) => {
                     Some((whole, assess(&tokens(source, whole))))
                 }
                 Language::Go => None,
                 Language::JavaScript | Language::TypeScript | Language::Tsx => {
-                    let is = name == "expect"
+                    let is_assertion = name == "expect"
                         || name == "assert"
-                        || object.starts_with("assert")
-                        || object.starts_with("expect")
-                        || (["t", "assert"].contains(&object.as_str())
+                        || receiver.starts_with("assert")
+                        || receiver.starts_with("expect")
+                        || (["t", "assert"].contains(&receiver.as_str())
                             && JS_ASSERTIONS.contains(&name.as_str()));
-                    is.then(|| (whole, assess(&tokens(source, whole))))
+                    is_assertion.then(|| (whole, assess(&tokens(source, whole))))
                 }
                 Language::Python => {
-                    let is = (name.starts_with("assert") && !object.is_empty())
-                        || (object == "self" && name == "fail")
-                        || (object == "pytest" && ["raises", "warns", "fail"].contains(&name.as_str()));
-                    is.then(|| (node, assess(&tokens(source, node))))
+                    let is_assertion = (name.starts_with("assert") && !receiver.is_empty())
+                        || (receiver == "self" && name == "fail")
+                        || (receiver == "pytest" && ["raises", "warns", "fail"].contains(&name.as_str()));
+                    is_assertion.then(|| (node, assess(&tokens(source, node))))
                 }
                 Language::Java => {
-                    let is =
+                    let is_assertion =
                         name.starts_with("assert") || name == "fail" || name == "verify" || name == "expect";
-                    is.then(|| (whole, assess(&tokens(source, whole))))
+                    is_assertion.then(|| (whole, assess(&tokens(source, whole))))
                 }
                 Language::Rust
                 | Language::C
@@ -266,43 +271,43 @@ fn assertion<'t>(source: &ParsedSource<'_>, node: Node<'t>) -> Option<(Node<'t>,
     }
 }
 
-fn is_macro(name: &str) -> bool {
+fn is_assertion_macro(name: &str) -> bool {
     ["assert", "debug_assert", "prop_assert"].iter().any(|start| name.starts_with(start))
         || ["panic", "unreachable", "fail"].contains(&name)
 }
 
-/// An assertion among the loose tokens of another macro, such as `proptest!`.
-fn loose(source: &ParsedSource<'_>, inside: &[Node<'_>], at: usize) -> Option<Assertion> {
-    let [name, sign, tree] = inside.get(at..at + 3)? else { return None };
-    let is = name.kind() == "identifier"
-        && is_macro(source.text_of(*name))
-        && source.text_of(*sign) == "!"
+/// The assertion that starts at this index among the tokens of another macro, such as `proptest!`.
+fn macro_assertion(source: &ParsedSource<'_>, inside: &[Node<'_>], at: usize) -> Option<Assertion> {
+    let [name, bang, tree] = inside.get(at..at + 3)? else { return None };
+    let is_assertion = name.kind() == "identifier"
+        && is_assertion_macro(source.text_of(*name))
+        && source.text_of(*bang) == "!"
         && tree.kind() == "token_tree";
-    is.then(|| {
+    is_assertion.then(|| {
         let all: Vec<String> =
-            [name, sign, tree].into_iter().flat_map(|node| tokens(source, *node)).collect();
+            [name, bang, tree].into_iter().flat_map(|node| tokens(source, *node)).collect();
         assess(&all)
     })
 }
 
-/// In Go, the condition around a failure is the assertion.
+/// The assertion of a Go test: the condition around the call that fails the test.
 fn go_failure(source: &ParsedSource<'_>, node: Node<'_>) -> Assertion {
-    let mut around = node.parent();
-    while let Some(outer) = around {
+    let mut ancestor = node.parent();
+    while let Some(outer) = ancestor {
         match outer.kind() {
             "if_statement" => {
                 let condition = outer.child_by_field_name("condition");
                 return assess_failure(&condition.map(|node| tokens(source, node)).unwrap_or_default());
             }
             "function_declaration" | "func_literal" => break,
-            _ => around = outer.parent(),
+            _ => ancestor = outer.parent(),
         }
     }
     Assertion { text: tokens(source, node).concat(), strength: Strength::Loose, tolerance: None }
 }
 
-/// The whole chain of calls that starts with a call: `expect(a).toBe(b)`.
-fn chain(node: Node<'_>) -> Node<'_> {
+/// The whole chain that a call is part of: `expect(a).toBe(b)` for `expect(a)`.
+fn whole_chain(node: Node<'_>) -> Node<'_> {
     let mut whole = node;
     while let Some(outer) = whole.parent() {
         let continues = match outer.kind() {
@@ -321,12 +326,12 @@ fn chain(node: Node<'_>) -> Node<'_> {
 
 /// The first call of a chain.
 fn first_call(whole: Node<'_>) -> Node<'_> {
-    let (mut first, mut at) = (whole, Some(whole));
-    while let Some(node) = at {
-        if CALLS.contains(&node.kind()) {
+    let (mut first, mut next) = (whole, Some(whole));
+    while let Some(node) = next {
+        if CALL_KINDS.contains(&node.kind()) {
             first = node;
         }
-        at = ["function", "object", "operand"].iter().find_map(|name| node.child_by_field_name(name));
+        next = ["function", "object", "operand"].iter().find_map(|name| node.child_by_field_name(name));
     }
     first
 }
@@ -340,7 +345,7 @@ fn callee_name(source: &ParsedSource<'_>, node: Node<'_>) -> String {
 }
 
 /// The receiver of a call; empty if it has none.
-fn object(source: &ParsedSource<'_>, node: Node<'_>) -> String {
+fn receiver(source: &ParsedSource<'_>, node: Node<'_>) -> String {
     if let Some(object) = node.child_by_field_name("object") {
         return source.text_of(object).to_string();
     }
@@ -353,17 +358,17 @@ fn looks_like_assertion(name: &str) -> bool {
 }
 
 fn is_skip(source: &ParsedSource<'_>, node: Node<'_>, name: &str) -> bool {
-    if !SKIPS.contains(&name) {
+    if !SKIP_FUNCTIONS.contains(&name) {
         return false;
     }
-    let object = object(source, node);
+    let receiver = receiver(source, node);
     match source.language() {
-        Language::Go => name.starts_with("Skip") && object.len() <= 2,
-        Language::Python => object == "pytest" || object == "self",
+        Language::Go => name.starts_with("Skip") && receiver.len() <= 2,
+        Language::Python => receiver == "pytest" || receiver == "self",
         Language::JavaScript | Language::TypeScript | Language::Tsx => {
-            name == "skip" && ["this", "t", "ctx", "context"].contains(&object.as_str())
+            name == "skip" && ["this", "t", "ctx", "context"].contains(&receiver.as_str())
         }
-        Language::Java => name.starts_with("assume") || object == "Assumptions",
+        Language::Java => name.starts_with("assume") || receiver == "Assumptions",
         Language::Rust | Language::C | Language::Cpp | Language::Yaml | Language::Json | Language::Toml => {
             false
         }

@@ -1,10 +1,10 @@
-//! Compares tests before and after a change: removed, disabled and weakened ones.
+//! Compares tests before and after a change, to find removed, disabled and weakened ones.
 
 use super::item::{Strength, TestItem};
 use std::collections::BTreeMap;
 
-/// Two bodies that share at least this fraction of their tokens are one test that was renamed and edited.
-const ALIKE: f64 = 0.7;
+/// Two bodies that share at least this fraction of their tokens count as one test that was renamed and edited.
+const MIN_SIMILARITY: f64 = 0.7;
 
 /// The tests of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,32 +24,33 @@ pub struct Weakening {
     pub kind: WeakeningKind,
 }
 
-/// What happened to a test.
+/// How a test changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WeakeningKind {
     Removed,
-    /// The mark or call that disables it.
+    /// Disabled by this marker or call.
     SwitchedOff(String),
-    /// The mark that turns a failure into a pass.
+    /// Has this marker, which turns a failure into a pass.
     Inverted(String),
-    /// The mark that keeps other tests from running.
+    /// Has this marker, which keeps other tests from running.
     Alone(String),
     Emptied,
     LeavesEarly,
-    /// An assertion that cannot fail.
+    /// Has this assertion, which cannot fail.
     Void(String),
+    /// Has fewer assertions.
     Fewer {
         from: usize,
         to: usize,
     },
-    /// The same number of assertions, but fewer compare with a value.
+    /// Has as many assertions, but fewer that compare values.
     Weaker {
         from: usize,
         to: usize,
     },
-    /// An assertion with a wider tolerance.
+    /// Has this assertion, which has a wider tolerance than before.
     Wider(String),
-    /// As strict in form, but it asserts something else; only a reader can judge it.
+    /// Has this many different assertions, which are as strict in form; only a reader can judge them.
     Rewritten(usize),
     /// The same test under another name or in another file.
     Renamed {
@@ -59,7 +60,7 @@ pub enum WeakeningKind {
 }
 
 impl WeakeningKind {
-    /// Whether its text shows that the test proves less than before.
+    /// Whether the test proves less than before; if not, only a reader can tell.
     pub fn is_worse(&self) -> bool {
         match self {
             WeakeningKind::Rewritten(_) | WeakeningKind::Renamed { .. } => false,
@@ -79,72 +80,76 @@ impl WeakeningKind {
 
 type Key<'f> = (&'f str, &'f [String]);
 
-/// Compares the tests of the files that a change touches, in the order of files and lines before it. A new test is never
-/// weaker.
+/// Compares the tests of the files that a change touches, in the order of files and lines before the change. New tests are
+/// not compared.
 pub fn compare(before: &[TestFile], after: &[TestFile]) -> Vec<Weakening> {
-    let old = listed(before);
-    let new = listed(after);
-    let mut fresh: BTreeMap<Key<'_>, &TestItem> =
+    let old = by_key(before);
+    let new = by_key(after);
+    let mut added: BTreeMap<Key<'_>, &TestItem> =
         new.iter().filter(|(key, _)| !old.contains_key(key)).map(|(key, item)| (*key, *item)).collect();
     let mut found = Vec::new();
     for file in before {
         for test in &file.tests {
             let key = (file.path.as_str(), test.path.as_slice());
-            let told =
+            let weakening =
                 |line, kind| Weakening { file: file.path.clone(), path: test.path.clone(), line, kind };
             if let Some(now) = new.get(&key) {
-                found.extend(worse(test, now).map(|kind| told(now.line, kind)));
+                found.extend(compare_test(test, now).map(|kind| weakening(now.line, kind)));
                 continue;
             }
-            match counterpart(test, file, &fresh) {
+            match counterpart(test, file, &added) {
                 Some(at) => {
-                    let Some(now) = fresh.remove(&at) else { continue };
-                    let (path, kind) = (now.path.clone(), worse(test, now));
-                    found.push(told(now.line, WeakeningKind::Renamed { file: at.0.to_string(), path }));
-                    found.extend(kind.map(|kind| told(now.line, kind)));
+                    let Some(now) = added.remove(&at) else { continue };
+                    let (path, kind) = (now.path.clone(), compare_test(test, now));
+                    found.push(weakening(now.line, WeakeningKind::Renamed { file: at.0.to_string(), path }));
+                    found.extend(kind.map(|kind| weakening(now.line, kind)));
                 }
-                None => found.push(told(test.line, WeakeningKind::Removed)),
+                None => found.push(weakening(test.line, WeakeningKind::Removed)),
             }
         }
     }
     found
 }
 
-/// Tests by file and names; of duplicates the first.
-fn listed(files: &[TestFile]) -> BTreeMap<Key<'_>, &TestItem> {
-    let mut listed = BTreeMap::new();
+/// The tests by file and names; only the first of duplicates.
+fn by_key(files: &[TestFile]) -> BTreeMap<Key<'_>, &TestItem> {
+    let mut tests = BTreeMap::new();
     for file in files {
         for test in &file.tests {
-            listed.entry((file.path.as_str(), test.path.as_slice())).or_insert(test);
+            tests.entry((file.path.as_str(), test.path.as_slice())).or_insert(test);
         }
     }
-    listed
+    tests
 }
 
-/// The new place of a test: the same body, or the same name elsewhere, or nearly the same body in the same file.
+/// Finds a test that is gone among the added ones: with the same body, the same name in another file or scope, or a similar
+/// body in the same file.
 fn counterpart<'f>(
     test: &TestItem,
     file: &TestFile,
-    fresh: &BTreeMap<Key<'f>, &TestItem>,
+    added: &BTreeMap<Key<'f>, &TestItem>,
 ) -> Option<Key<'f>> {
     let has_body = !test.tokens.is_empty();
-    let same_body = fresh.iter().find(|(_, now)| has_body && now.tokens == test.tokens);
+    let same_body = added.iter().find(|(_, now)| has_body && now.tokens == test.tokens);
     let same_name = || {
-        let named = |(key, now): &(&Key<'f>, &&TestItem)| {
+        let has_name = |(key, now): &(&Key<'f>, &&TestItem)| {
             now.path == test.path || (key.0 == file.path && now.name() == test.name())
         };
-        fresh.iter().find(|entry| named(entry))
+        added.iter().find(|entry| has_name(entry))
     };
-    let alike = || {
-        let near = fresh.iter().filter(|(key, _)| key.0 == file.path);
-        let rated = near.map(|entry| (likeness(&test.tokens, &entry.1.tokens), entry));
-        rated.filter(|(rate, _)| *rate >= ALIKE).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, entry)| entry)
+    let similar_body = || {
+        let same_file = added.iter().filter(|(key, _)| key.0 == file.path);
+        let rated = same_file.map(|entry| (similarity(&test.tokens, &entry.1.tokens), entry));
+        rated
+            .filter(|(rate, _)| *rate >= MIN_SIMILARITY)
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, entry)| entry)
     };
-    same_body.or_else(same_name).or_else(alike).map(|(key, _)| *key)
+    same_body.or_else(same_name).or_else(similar_body).map(|(key, _)| *key)
 }
 
 /// The fraction of tokens that two bodies share, counting repetitions.
-fn likeness(one: &[String], other: &[String]) -> f64 {
+fn similarity(one: &[String], other: &[String]) -> f64 {
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     one.iter().for_each(|token| counts.entry(token).or_default().0 += 1);
     other.iter().for_each(|token| counts.entry(token).or_default().1 += 1);
@@ -153,24 +158,24 @@ fn likeness(one: &[String], other: &[String]) -> f64 {
     if all == 0 { 0.0 } else { shared as f64 / all as f64 }
 }
 
-/// How a test is weaker, the most obvious way first.
-fn worse(before: &TestItem, now: &TestItem) -> Option<WeakeningKind> {
+/// The most obvious way in which a test is weaker; `None` if its assertions are unchanged.
+fn compare_test(before: &TestItem, now: &TestItem) -> Option<WeakeningKind> {
     let added = |old: &[String], new: &[String]| {
         if new.len() > old.len() {
-            new.iter().find(|mark| !old.contains(mark)).or(new.last()).cloned()
+            new.iter().find(|marker| !old.contains(marker)).or(new.last()).cloned()
         } else {
             None
         }
     };
-    // A disabled test does not get weaker by another mark.
-    if let Some(mark) = added(&before.off, &now.off).filter(|_| before.off.is_empty()) {
-        return Some(WeakeningKind::SwitchedOff(mark));
+    // Another marker does not weaken a test that is already disabled.
+    if let Some(marker) = added(&before.off, &now.off).filter(|_| before.off.is_empty()) {
+        return Some(WeakeningKind::SwitchedOff(marker));
     }
-    if let Some(mark) = added(&before.inverted, &now.inverted) {
-        return Some(WeakeningKind::Inverted(mark));
+    if let Some(marker) = added(&before.inverted, &now.inverted) {
+        return Some(WeakeningKind::Inverted(marker));
     }
-    if let Some(mark) = added(&before.alone, &now.alone) {
-        return Some(WeakeningKind::Alone(mark));
+    if let Some(marker) = added(&before.alone, &now.alone) {
+        return Some(WeakeningKind::Alone(marker));
     }
     if before.statements > 0 && now.statements == 0 {
         return Some(WeakeningKind::Emptied);
@@ -178,18 +183,18 @@ fn worse(before: &TestItem, now: &TestItem) -> Option<WeakeningKind> {
     if now.leaves_early && !before.leaves_early {
         return Some(WeakeningKind::LeavesEarly);
     }
-    let void = |item: &TestItem| item.assertions.len() - item.at_least(Strength::Presence);
-    if void(now) > void(before) {
-        let written = now.assertions.iter().find(|assertion| assertion.strength == Strength::Void);
-        return written.map(|assertion| WeakeningKind::Void(assertion.text.clone()));
+    let void_count = |item: &TestItem| item.assertions.len() - item.at_least(Strength::Presence);
+    if void_count(now) > void_count(before) {
+        let void = now.assertions.iter().find(|assertion| assertion.strength == Strength::Void);
+        return void.map(|assertion| WeakeningKind::Void(assertion.text.clone()));
     }
     let (from, to) = (before.at_least(Strength::Presence), now.at_least(Strength::Presence));
     if to < from {
         return Some(WeakeningKind::Fewer { from, to });
     }
-    let (strong, left) = (before.at_least(Strength::Loose), now.at_least(Strength::Loose));
-    if left < strong {
-        return Some(WeakeningKind::Weaker { from: strong, to: left });
+    let (from, to) = (before.at_least(Strength::Loose), now.at_least(Strength::Loose));
+    if to < from {
+        return Some(WeakeningKind::Weaker { from, to });
     }
     let wider = before.assertions.iter().zip(&now.assertions).find(|(old, new)| {
         let grown = old.tolerance.zip(new.tolerance).is_some_and(|(old, new)| new > old);
@@ -198,7 +203,7 @@ fn worse(before: &TestItem, now: &TestItem) -> Option<WeakeningKind> {
     if let Some((_, new)) = wider {
         return Some(WeakeningKind::Wider(new.text.clone()));
     }
-    let kept = |text: &String| now.assertions.iter().any(|assertion| assertion.text == *text);
-    let lost = before.assertions.iter().filter(|assertion| !kept(&assertion.text)).count();
+    let remains = |text: &String| now.assertions.iter().any(|assertion| assertion.text == *text);
+    let lost = before.assertions.iter().filter(|assertion| !remains(&assertion.text)).count();
     (lost > 0).then_some(WeakeningKind::Rewritten(lost))
 }

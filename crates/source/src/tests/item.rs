@@ -1,19 +1,19 @@
-//! One test, from its text.
+//! One test, as its source shows it.
 
 /// One test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestItem {
-    /// The names of modules, classes or groups around it, and its own last.
+    /// The names of the modules, classes or groups around the test, and then its name.
     pub path: Vec<String>,
     /// From 1.
     pub line: usize,
-    /// The mark that disables it.
+    /// Markers and calls that disable the test.
     pub off: Vec<String>,
-    /// The mark that turns a failure into a pass.
+    /// Markers that turn a failure into a pass.
     pub inverted: Vec<String>,
-    /// The mark that keeps other tests from running.
+    /// Markers that keep other tests from running.
     pub alone: Vec<String>,
-    /// Its own assertions, and those of functions in the same text that it calls.
+    /// The assertions of the test, and those of functions in the same file that it calls.
     pub assertions: Vec<Assertion>,
     /// The number of statements in its body.
     pub statements: usize,
@@ -29,25 +29,25 @@ pub struct Assertion {
     /// Its tokens, without comments.
     pub text: String,
     pub strength: Strength,
-    /// The tolerance in billionths, if it states one.
+    /// In billionths; `None` if the assertion states no tolerance.
     pub tolerance: Option<u64>,
 }
 
 /// The strength of an assertion, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strength {
-    /// It cannot fail.
+    /// Cannot fail.
     Void,
-    /// Something is true or present.
+    /// Checks that something is true or present.
     Presence,
-    /// An order, an inequality, a part.
+    /// Checks an order, an inequality or a part.
     Loose,
-    /// An exact value.
+    /// Checks an exact value.
     Exact,
 }
 
 impl TestItem {
-    /// Its own name.
+    /// Its name without the scopes around it.
     pub fn name(&self) -> &str {
         self.path.last().map_or("", String::as_str)
     }

@@ -1,35 +1,41 @@
-//! Tests in Java: methods with a test annotation, or named so in a `TestCase`.
+//! Tests in Java: methods with a test annotation, and methods of a `TestCase` whose names start with `test`.
 
-use super::test_function::{Around, Marks, TestFunction, children, field};
+use super::test_function::{Markers, TestFunction, TestScope, children, field};
 use crate::ParsedSource;
 use tree_sitter::Node;
 
-const TESTS: [&str; 6] =
+const TEST_ANNOTATIONS: [&str; 6] =
     ["Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate", "Property"];
 
-pub fn drafts<'t>(source: &'t ParsedSource<'_>) -> Vec<TestFunction<'t>> {
+pub fn test_functions<'t>(source: &'t ParsedSource<'_>) -> Vec<TestFunction<'t>> {
     let mut found = Vec::new();
-    let mut open = vec![(source.root(), Around::default(), false)];
-    while let Some((node, around, in_case)) = open.pop() {
+    let mut pending = vec![(source.root(), TestScope::default(), false)];
+    while let Some((node, scope, is_in_test_case)) = pending.pop() {
         for child in children(node) {
             let body = child.child_by_field_name("body");
             let name = field(source, child, "name");
             match (child.kind(), body) {
                 ("class_declaration" | "record_declaration" | "interface_declaration", Some(body)) => {
-                    let is_case = field(source, child, "superclass").contains("TestCase");
-                    open.push((body, around.within(name, marks(&annotations(source, child))), is_case));
+                    let is_test_case = field(source, child, "superclass").contains("TestCase");
+                    pending.push((
+                        body,
+                        scope.inner(name, markers(&annotations(source, child))),
+                        is_test_case,
+                    ));
                 }
                 ("method_declaration", Some(body)) => {
                     let annotations = annotations(source, child);
-                    let is_test = (in_case && name.starts_with("test"))
-                        || annotations.iter().any(|annotation| TESTS.contains(&word(annotation)));
-                    found.push(around.draft(name, marks(&annotations), is_test, child, body));
+                    let is_test = (is_in_test_case && name.starts_with("test"))
+                        || annotations
+                            .iter()
+                            .any(|annotation| TEST_ANNOTATIONS.contains(&annotation_name(annotation)));
+                    found.push(scope.function(name, markers(&annotations), is_test, child, body));
                 }
                 _ => {}
             }
         }
     }
-    found.sort_by_key(|draft| draft.line);
+    found.sort_by_key(|function| function.line);
     found
 }
 
@@ -39,16 +45,16 @@ fn annotations(source: &ParsedSource<'_>, node: Node<'_>) -> Vec<String> {
     annotations.map(|annotation| source.text_of(annotation).split_whitespace().collect()).collect()
 }
 
-/// `@org.junit.Test(timeout=5)` as `Test`.
-fn word(annotation: &str) -> &str {
+/// The name of an annotation: `Test` for `@org.junit.Test(timeout=5)`.
+fn annotation_name(annotation: &str) -> &str {
     let path = annotation.trim_start_matches('@').split('(').next().unwrap_or_default();
     path.rsplit('.').next().unwrap_or_default()
 }
 
-fn marks(annotations: &[String]) -> Marks {
-    let mut marks = Marks::default();
+fn markers(annotations: &[String]) -> Markers {
+    let mut markers = Markers::default();
     for annotation in annotations {
-        let name = word(annotation);
+        let name = annotation_name(annotation);
         let is_off = matches!(name, "Disabled" | "Ignore")
             || name.starts_with("DisabledOn")
             || name.starts_with("DisabledIf")
@@ -56,10 +62,10 @@ fn marks(annotations: &[String]) -> Marks {
             || name.starts_with("EnabledIf")
             || annotation.contains("enabled=false");
         if is_off {
-            marks.off.push(annotation.clone());
+            markers.off.push(annotation.clone());
         } else if annotation.contains("expected=") {
-            marks.inverted.push(annotation.clone());
+            markers.inverted.push(annotation.clone());
         }
     }
-    marks
+    markers
 }

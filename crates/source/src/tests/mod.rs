@@ -1,7 +1,7 @@
-//! Finds the tests in a source text, whether they run, and what they assert.
+//! Finds the tests in source text, whether they run, and their assertions.
 //!
 //! This uses syntax alone: calls into other files are not followed, and two differently written assertions count as different.
-//! Each kind of `Weakening` says what it proves.
+//! `WeakeningKind` lists what a comparison of tests can show.
 
 mod body;
 mod go;
@@ -26,20 +26,21 @@ use crate::{Language, ParsedSource};
 use test_function::TestFunction;
 
 impl ParsedSource<'_> {
-    /// The tests of the text, in order; none for languages that are not supported here.
+    /// The tests of the text, in order; empty for languages that are not supported here.
     pub fn tests(&self) -> Vec<TestItem> {
-        let drafts = self.drafts();
-        let helpers = body::helpers(self, &drafts);
-        drafts.iter().filter(|draft| draft.is_test).map(|draft| body::item(self, draft, &helpers)).collect()
+        let functions = self.test_functions();
+        let helpers = body::helpers(self, &functions);
+        let tests = functions.iter().filter(|function| function.is_test);
+        tests.map(|test| body::test_item(self, test, &helpers)).collect()
     }
 
-    fn drafts(&self) -> Vec<TestFunction<'_>> {
+    fn test_functions(&self) -> Vec<TestFunction<'_>> {
         match self.language() {
-            Language::Rust => rust::drafts(self),
-            Language::Python => python::drafts(self),
-            Language::JavaScript | Language::TypeScript | Language::Tsx => script::drafts(self),
-            Language::Go => go::drafts(self),
-            Language::Java => java::drafts(self),
+            Language::Rust => rust::test_functions(self),
+            Language::Python => python::test_functions(self),
+            Language::JavaScript | Language::TypeScript | Language::Tsx => script::test_functions(self),
+            Language::Go => go::test_functions(self),
+            Language::Java => java::test_functions(self),
             Language::C | Language::Cpp | Language::Yaml | Language::Json | Language::Toml => Vec::new(),
         }
     }

@@ -1,25 +1,25 @@
 //! Tests in JavaScript and TypeScript: calls of `test`, `it` and similar functions with a name and a function.
 
-use super::test_function::{Around, Marks, TestFunction, children, field};
+use super::test_function::{Markers, TestFunction, TestScope, children, field};
 use crate::ParsedSource;
 use tree_sitter::Node;
 
-const TESTS: [&str; 8] = ["test", "it", "specify", "fit", "xit", "xtest", "xspecify", "ftest"];
-const GROUPS: [&str; 8] =
+const TEST_FUNCTIONS: [&str; 8] = ["test", "it", "specify", "fit", "xit", "xtest", "xspecify", "ftest"];
+const GROUP_FUNCTIONS: [&str; 8] =
     ["describe", "context", "suite", "fdescribe", "xdescribe", "xcontext", "fcontext", "xsuite"];
 
-pub fn drafts<'t>(source: &'t ParsedSource<'_>) -> Vec<TestFunction<'t>> {
+pub fn test_functions<'t>(source: &'t ParsedSource<'_>) -> Vec<TestFunction<'t>> {
     let mut found = Vec::new();
-    let mut open = vec![(source.root(), Around::default())];
-    while let Some((node, around)) = open.pop() {
-        if let Some(called) = Called::of(source, node) {
-            let around_it = match called.kind {
-                Kind::Group => Some(around.within(&called.name, called.marks.clone())),
-                Kind::Test => None,
+    let mut pending = vec![(source.root(), TestScope::default())];
+    while let Some((node, scope)) = pending.pop() {
+        if let Some(call) = TestCall::of(source, node) {
+            let group_scope = match call.kind {
+                CallKind::Group => Some(scope.inner(&call.name, call.markers.clone())),
+                CallKind::Test => None,
             };
-            match (around_it, called.body) {
-                (Some(inner), Some(body)) => open.push((body, inner)),
-                (None, Some(body)) => found.push(around.draft(&called.name, called.marks, true, node, body)),
+            match (group_scope, call.body) {
+                (Some(inner), Some(body)) => pending.push((body, inner)),
+                (None, Some(body)) => found.push(scope.function(&call.name, call.markers, true, node, body)),
                 // `it.todo("name")` has no body and never runs.
                 (_, None) => {}
             }
@@ -28,15 +28,21 @@ pub fn drafts<'t>(source: &'t ParsedSource<'_>) -> Vec<TestFunction<'t>> {
         let body = node.child_by_field_name("body");
         match (node.kind(), body) {
             ("function_declaration" | "method_definition", Some(body)) => {
-                found.push(around.draft(field(source, node, "name"), Marks::default(), false, node, body));
+                found.push(scope.function(
+                    field(source, node, "name"),
+                    Markers::default(),
+                    false,
+                    node,
+                    body,
+                ));
             }
             ("variable_declarator", _) => {
                 let value = node.child_by_field_name("value");
                 let function = value.filter(|value| value.kind().contains("function"));
                 if let Some(body) = function.and_then(|function| function.child_by_field_name("body")) {
-                    found.push(around.draft(
+                    found.push(scope.function(
                         field(source, node, "name"),
-                        Marks::default(),
+                        Markers::default(),
                         false,
                         node,
                         body,
@@ -45,26 +51,26 @@ pub fn drafts<'t>(source: &'t ParsedSource<'_>) -> Vec<TestFunction<'t>> {
             }
             _ => {}
         }
-        open.extend(children(node).into_iter().rev().map(|child| (child, around.clone())));
+        pending.extend(children(node).into_iter().rev().map(|child| (child, scope.clone())));
     }
-    found.sort_by_key(|draft| draft.line);
+    found.sort_by_key(|function| function.line);
     found
 }
 
-enum Kind {
+enum CallKind {
     Test,
     Group,
 }
 
-struct Called<'t> {
-    kind: Kind,
+struct TestCall<'t> {
+    kind: CallKind,
     name: String,
-    marks: Marks,
+    markers: Markers,
     body: Option<Node<'t>>,
 }
 
-impl<'t> Called<'t> {
-    fn of(source: &ParsedSource<'_>, node: Node<'t>) -> Option<Called<'t>> {
+impl<'t> TestCall<'t> {
+    fn of(source: &ParsedSource<'_>, node: Node<'t>) -> Option<TestCall<'t>> {
         if node.kind() != "call_expression" {
             return None;
         }
@@ -77,52 +83,52 @@ impl<'t> Called<'t> {
             "Deno" | "QUnit" | "t" => words.next()?,
             first => first,
         };
-        let kind = if TESTS.contains(&first) {
-            Kind::Test
-        } else if GROUPS.contains(&first) {
-            Kind::Group
+        let kind = if TEST_FUNCTIONS.contains(&first) {
+            CallKind::Test
+        } else if GROUP_FUNCTIONS.contains(&first) {
+            CallKind::Group
         } else {
             return None;
         };
         let arguments = children(node.child_by_field_name("arguments")?);
         let name = arguments.first().filter(|name| name.kind().contains("string"))?;
         let function = arguments.iter().rev().find(|argument| argument.kind().contains("function"));
-        let mut marks = Marks::default();
+        let mut markers = Markers::default();
         for word in written.split('.').skip(1) {
             match word {
-                "skip" | "todo" | "skipIf" | "runIf" => marks.off.push(written.clone()),
-                "only" => marks.alone.push(written.clone()),
-                "fails" | "failing" => marks.inverted.push(written.clone()),
+                "skip" | "todo" | "skipIf" | "runIf" => markers.off.push(written.clone()),
+                "only" => markers.alone.push(written.clone()),
+                "fails" | "failing" => markers.inverted.push(written.clone()),
                 _ => {}
             }
         }
         if first.starts_with('x') {
-            marks.off.push(written.clone());
+            markers.off.push(written.clone());
         } else if first.starts_with('f') {
-            marks.alone.push(written.clone());
+            markers.alone.push(written.clone());
         }
         for options in arguments.iter().filter(|argument| argument.kind() == "object") {
-            options_marks(source, *options, &mut marks);
+            add_option_markers(source, *options, &mut markers);
         }
         let name = source.text_of(*name).trim_matches(['"', '\'', '`']).to_string();
-        Some(Called {
+        Some(TestCall {
             kind,
             name,
-            marks,
+            markers,
             body: function.and_then(|function| function.child_by_field_name("body")),
         })
     }
 }
 
-/// `{ skip: true }`, an option of the runners of Node.js and Deno.
-fn options_marks(source: &ParsedSource<'_>, options: Node<'_>, marks: &mut Marks) {
+/// Adds the markers among the options of a test, such as `{ skip: true }` for the runners of Node.js and Deno.
+fn add_option_markers(source: &ParsedSource<'_>, options: Node<'_>, markers: &mut Markers) {
     for pair in children(options) {
         let (key, value) = (field(source, pair, "key"), field(source, pair, "value"));
         let written = format!("{key}: {value}");
         match (key, value) {
             (_, "false") | (_, "undefined") => {}
-            ("skip" | "todo" | "ignore", _) => marks.off.push(written),
-            ("only", _) => marks.alone.push(written),
+            ("skip" | "todo" | "ignore", _) => markers.off.push(written),
+            ("only", _) => markers.alone.push(written),
             _ => {}
         }
     }

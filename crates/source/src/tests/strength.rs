@@ -1,11 +1,11 @@
 //! The strength of an assertion, from its tokens.
 
 use super::item::{Assertion, Strength};
-use super::tokens::{bracketed, parts};
+use super::tokens::{bracketed, split};
 
-const COMPARED: [&str; 7] = ["!=", "!==", "<", ">", "<=", ">=", "in"];
-const SAME: [&str; 3] = ["==", "===", "is"];
-const PRESENT: [&str; 14] = [
+const COMPARISONS: [&str; 7] = ["!=", "!==", "<", ">", "<=", ">=", "in"];
+const EQUALITIES: [&str; 3] = ["==", "===", "is"];
+const PRESENCE_WORDS: [&str; 14] = [
     "isnotnone",
     "notnull",
     "isnotnull",
@@ -21,7 +21,7 @@ const PRESENT: [&str; 14] = [
     "nothrow",
     "doesnotthrow",
 ];
-const PARTIAL: [&str; 13] = [
+const PARTIAL_WORDS: [&str; 13] = [
     "not", "contain", "match", "greater", "less", "throw", "raise", "panic", "almost", "close", "near",
     "regex", "include",
 ];
@@ -29,21 +29,21 @@ const PARTIAL: [&str; 13] = [
 /// Rates an assertion: a macro, a call, or a statement with a condition.
 pub fn assess(tokens: &[String]) -> Assertion {
     let strength = if tokens.first().is_some_and(|token| token == "assert") && !is_call(tokens) {
-        of_condition(parts(&tokens[1..], ",")[0])
+        condition_strength(split(&tokens[1..], ",")[0])
     } else {
-        of_call(tokens)
+        call_strength(tokens)
     };
     Assertion { text: tokens.concat(), strength, tolerance: tolerance(tokens) }
 }
 
 /// Rates the condition under which a test fails.
 pub fn assess_failure(condition: &[String]) -> Assertion {
-    let has = |signs: &[&str]| signs.iter().any(|sign| parts(condition, sign).len() > 1);
+    let has_any = |operators: &[&str]| operators.iter().any(|operator| split(condition, operator).len() > 1);
     let strength = if is_false(condition) {
         Strength::Void
-    } else if let [left, right] = parts(condition, "!=")[..] {
+    } else if let [left, right] = split(condition, "!=")[..] {
         if left == right { Strength::Void } else { Strength::Exact }
-    } else if has(&["==", "<", ">", "<=", ">="]) || condition.iter().any(|token| token == "(") {
+    } else if has_any(&["==", "<", ">", "<=", ">="]) || condition.iter().any(|token| token == "(") {
         Strength::Loose
     } else {
         Strength::Presence
@@ -51,52 +51,52 @@ pub fn assess_failure(condition: &[String]) -> Assertion {
     Assertion { text: format!("if{}", condition.concat()), strength, tolerance: tolerance(condition) }
 }
 
-/// Whether the word is called, with parentheses that enclose all the rest.
+/// Whether the word is called like a function or macro, as opposed to a statement with a condition.
 fn is_call(tokens: &[String]) -> bool {
     let second = tokens.get(1).map(String::as_str);
     match second {
         Some("!" | ".") => true,
-        // Parentheses around the whole condition are no call in Python, and other languages have no such statement.
+        // In Python, parentheses around the whole condition are not a call.
         Some("(") => {
             bracketed(tokens, 1)
-                .is_some_and(|(inside, end)| end + 1 == tokens.len() && parts(inside, ",").len() > 1)
+                .is_some_and(|(inside, end)| end + 1 == tokens.len() && split(inside, ",").len() > 1)
                 || tokens.last().is_some_and(|token| token == ";")
         }
         _ => false,
     }
 }
 
-fn of_call(tokens: &[String]) -> Strength {
+fn call_strength(tokens: &[String]) -> Strength {
     let Some((arguments, end)) = bracketed(tokens, 0) else { return Strength::Loose };
     let open = end - arguments.len() - 1;
     let first = name_before(tokens, open);
     // A chain states its expectation at its end: `expect(a).to.equal(b)`.
     let rest = &tokens[end + 1..];
     if rest.first().is_some_and(|token| token == ".") && ["expect", "assertthat"].contains(&first.as_str()) {
-        return of_chain(arguments, rest);
+        return chain_strength(arguments, rest);
     }
     let mut arguments: Vec<&[String]> =
-        parts(arguments, ",").into_iter().filter(|part| !part.is_empty()).collect();
-    // Go packages take the test as the first argument.
+        split(arguments, ",").into_iter().filter(|part| !part.is_empty()).collect();
+    // Assertion packages for Go take the test as the first argument.
     if arguments.first().is_some_and(|part| part.len() == 1 && ["t", "b", "tb"].contains(&part[0].as_str())) {
         arguments.remove(0);
     }
     let pair = (arguments.first(), arguments.get(1));
     let is_negative = first.contains("not") || first.ends_with("_ne") || first.contains("notequal");
-    if is_plain(&first) {
+    if takes_condition(&first) {
         return match pair.0 {
             Some(condition) if first.contains("false") => {
                 if is_false(condition) {
                     Strength::Void
                 } else {
-                    of_condition(condition)
+                    condition_strength(condition)
                 }
             }
-            Some(condition) => of_condition(condition),
+            Some(condition) => condition_strength(condition),
             None => Strength::Presence,
         };
     }
-    if PRESENT.iter().any(|word| first.replace('_', "").ends_with(word)) {
+    if PRESENCE_WORDS.iter().any(|word| first.replace('_', "").ends_with(word)) {
         return if pair.0.is_some_and(|value| is_literal(value)) {
             Strength::Void
         } else {
@@ -118,7 +118,7 @@ fn of_call(tokens: &[String]) -> Strength {
     }
 }
 
-fn of_chain(subject: &[String], rest: &[String]) -> Strength {
+fn chain_strength(subject: &[String], rest: &[String]) -> Strength {
     let open = rest.iter().rposition(|token| token == "(");
     let matcher = match open {
         Some(open) => name_before(rest, open),
@@ -129,20 +129,24 @@ fn of_chain(subject: &[String], rest: &[String]) -> Strength {
     if !is_negative && expected == subject && !expected.is_empty() {
         return Strength::Void;
     }
-    if PRESENT.contains(&matcher.as_str())
+    if PRESENCE_WORDS.contains(&matcher.as_str())
         || ["true", "ok", "istrue", "isfalse", "false"].contains(&matcher.as_str())
     {
-        return if is_literal(subject) { Strength::Void } else { of_condition(subject).min(Strength::Exact) };
+        return if is_literal(subject) {
+            Strength::Void
+        } else {
+            condition_strength(subject).min(Strength::Exact)
+        };
     }
-    if is_negative || PARTIAL.iter().any(|word| matcher.contains(word)) {
+    if is_negative || PARTIAL_WORDS.iter().any(|word| matcher.contains(word)) {
         Strength::Loose
     } else {
         Strength::Exact
     }
 }
 
-/// Names that take one condition.
-fn is_plain(name: &str) -> bool {
+/// Whether an assertion with this name takes one condition.
+fn takes_condition(name: &str) -> bool {
     let last = name.trim_start_matches("prop_").trim_start_matches("debug_");
     [
         "assert",
@@ -159,26 +163,26 @@ fn is_plain(name: &str) -> bool {
     .contains(&last)
 }
 
-fn of_condition(condition: &[String]) -> Strength {
-    let condition = unwrapped(condition);
+fn condition_strength(condition: &[String]) -> Strength {
+    let condition = without_parentheses(condition);
     if is_literal(condition) && !is_false(condition) {
         return Strength::Void;
     }
-    for sign in ["or", "||"] {
-        let choices = parts(condition, sign);
+    for operator in ["or", "||"] {
+        let choices = split(condition, operator);
         if choices.len() > 1 {
-            let always = |choice: &&[String]| of_condition(choice) == Strength::Void;
-            return if choices.iter().any(always) { Strength::Void } else { Strength::Loose };
+            let is_void = |choice: &&[String]| condition_strength(choice) == Strength::Void;
+            return if choices.iter().any(is_void) { Strength::Void } else { Strength::Loose };
         }
     }
-    for sign in ["and", "&&"] {
-        let all = parts(condition, sign);
+    for operator in ["and", "&&"] {
+        let all = split(condition, operator);
         if all.len() > 1 {
-            return all.into_iter().map(of_condition).max().unwrap_or(Strength::Presence);
+            return all.into_iter().map(condition_strength).max().unwrap_or(Strength::Presence);
         }
     }
-    for sign in SAME {
-        if let [left, right] = parts(condition, sign)[..] {
+    for operator in EQUALITIES {
+        if let [left, right] = split(condition, operator)[..] {
             let is_none = right.len() == 1 && ["None", "null", "undefined"].contains(&right[0].as_str());
             return if left == right {
                 Strength::Void
@@ -189,10 +193,11 @@ fn of_condition(condition: &[String]) -> Strength {
             };
         }
     }
-    for sign in COMPARED {
-        if let [left, right] = parts(condition, sign)[..] {
-            let holds_of_itself = left == right && sign.ends_with('=') && sign.len() == 2 && sign != "!=";
-            return if holds_of_itself { Strength::Void } else { Strength::Loose };
+    for operator in COMPARISONS {
+        if let [left, right] = split(condition, operator)[..] {
+            let is_always_true =
+                left == right && operator.ends_with('=') && operator.len() == 2 && operator != "!=";
+            return if is_always_true { Strength::Void } else { Strength::Loose };
         }
     }
     let words =
@@ -204,8 +209,8 @@ fn of_condition(condition: &[String]) -> Strength {
     }
 }
 
-/// Strips enclosing parentheses and a leading negation.
-fn unwrapped(mut tokens: &[String]) -> &[String] {
+/// Strips enclosing parentheses.
+fn without_parentheses(mut tokens: &[String]) -> &[String] {
     loop {
         match tokens.first().map(String::as_str) {
             Some("(") if bracketed(tokens, 0).is_some_and(|(_, end)| end + 1 == tokens.len()) => {
@@ -219,18 +224,20 @@ fn unwrapped(mut tokens: &[String]) -> &[String] {
 fn is_literal(tokens: &[String]) -> bool {
     match tokens {
         [one] => {
-            let is_number = number(one).is_some();
+            let is_number = parse_number(one).is_some();
             is_number
                 || ["true", "True", "false", "False"].contains(&one.as_str())
                 || one.starts_with(['"', '\'', '`'])
         }
-        [sign, one] if sign == "!" || sign == "not" => ["false", "False", "0"].contains(&one.as_str()),
+        [operator, one] if operator == "!" || operator == "not" => {
+            ["false", "False", "0"].contains(&one.as_str())
+        }
         _ => false,
     }
 }
 
 fn is_false(tokens: &[String]) -> bool {
-    matches!(unwrapped(tokens), [one] if ["false", "False", "0", "None", "null"].contains(&one.as_str()))
+    matches!(without_parentheses(tokens), [one] if ["false", "False", "0", "None", "null"].contains(&one.as_str()))
 }
 
 /// The name right before an opening parenthesis, in lower case.
@@ -242,7 +249,7 @@ fn name_before(tokens: &[String], open: usize) -> String {
         .map_or_else(String::new, |name| name.to_lowercase())
 }
 
-fn number(text: &str) -> Option<f64> {
+fn parse_number(text: &str) -> Option<f64> {
     let plain: String = text.chars().filter(|c| *c != '_').collect();
     let plain = plain.trim_end_matches("f32").trim_end_matches("f64").trim_end_matches(['f', 'd', 'F', 'D']);
     if !plain.starts_with(|c: char| c.is_ascii_digit() || c == '.') { None } else { plain.parse().ok() }
@@ -251,22 +258,22 @@ fn number(text: &str) -> Option<f64> {
 /// The tolerance of an assertion in billionths, if it states one.
 fn tolerance(tokens: &[String]) -> Option<u64> {
     let text = tokens.concat().to_lowercase();
-    let named = |names: &[&str]| {
+    let named_argument = |names: &[&str]| {
         tokens.windows(3).find_map(|window| {
-            let is = names.contains(&window[0].to_lowercase().as_str())
+            let is_match = names.contains(&window[0].to_lowercase().as_str())
                 && ["=", ":"].contains(&window[1].as_str());
-            is.then(|| number(&window[2])).flatten()
+            is_match.then(|| parse_number(&window[2])).flatten()
         })
     };
     let last_argument = || {
         let close = tokens.iter().rposition(|token| token == ")")?;
         let open = tokens[..close].iter().rposition(|token| token == "(")?;
-        let arguments = parts(&tokens[open + 1..close], ",");
+        let arguments = split(&tokens[open + 1..close], ",");
         let last = arguments.last().filter(|_| arguments.len() > 1)?;
-        number(last.first()?)
+        parse_number(last.first()?)
     };
-    let places = |count: f64| 10_f64.powf(-count);
-    let off = named(&[
+    let from_digits = |digits: f64| 10_f64.powf(-digits);
+    let tolerance = named_argument(&[
         "abs",
         "rel",
         "delta",
@@ -278,19 +285,19 @@ fn tolerance(tokens: &[String]) -> Option<u64> {
         "abs_tol",
         "rel_tol",
     ])
-    .or_else(|| named(&["places", "decimal", "digits"]).map(places))
+    .or_else(|| named_argument(&["places", "decimal", "digits"]).map(from_digits))
     .or_else(|| {
         if text.contains("tobecloseto") || text.contains("almostequal") {
-            last_argument().map(places)
+            last_argument().map(from_digits)
         } else if ["indelta", "inepsilon", ".closeto", "within("].iter().any(|word| text.contains(word)) {
             last_argument()
         } else if text.contains("abs") {
             let at = tokens.iter().position(|token| ["<", "<=", ">", ">="].contains(&token.as_str()))?;
-            number(tokens.get(at + 1)?)
+            parse_number(tokens.get(at + 1)?)
         } else {
             None
         }
     })?;
     // A number that is too large becomes the maximum.
-    Some((off * 1e9).clamp(0.0, 1e18) as u64)
+    Some((tolerance * 1e9).clamp(0.0, 1e18) as u64)
 }

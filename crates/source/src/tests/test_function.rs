@@ -3,29 +3,32 @@
 use crate::ParsedSource;
 use tree_sitter::Node;
 
-/// A function, before its body is read.
+/// A function whose body is not read yet.
 #[derive(Clone, Debug)]
 pub struct TestFunction<'t> {
     pub path: Vec<String>,
     pub is_test: bool,
     pub line: usize,
-    pub marks: Marks,
+    pub markers: Markers,
     pub body: Node<'t>,
 }
 
-/// Marks on a function, or on a scope around it.
+/// Markers on a function, or on a scope around it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
+pub struct Markers {
+    /// Markers that disable a test.
     pub off: Vec<String>,
+    /// Markers that turn a failure into a pass.
     pub inverted: Vec<String>,
+    /// Markers that keep other tests from running.
     pub alone: Vec<String>,
 }
 
-impl Marks {
-    /// These marks combined with those of an inner scope.
-    pub fn and(&self, inner: Marks) -> Marks {
+impl Markers {
+    /// Adds the markers of an inner scope.
+    pub fn with_inner(&self, inner: Markers) -> Markers {
         let joined = |outer: &[String], inner: Vec<String>| outer.iter().cloned().chain(inner).collect();
-        Marks {
+        Markers {
             off: joined(&self.off, inner.off),
             inverted: joined(&self.inverted, inner.inverted),
             alone: joined(&self.alone, inner.alone),
@@ -33,30 +36,31 @@ impl Marks {
     }
 }
 
-/// The scopes around a node, with their marks.
+/// The scopes around a node, with their markers.
 #[derive(Clone, Debug, Default)]
-pub struct Around {
+pub struct TestScope {
     pub path: Vec<String>,
-    pub marks: Marks,
+    pub markers: Markers,
 }
 
-impl Around {
+impl TestScope {
     /// The next inner scope.
-    pub fn within(&self, name: &str, marks: Marks) -> Around {
+    pub fn inner(&self, name: &str, markers: Markers) -> TestScope {
         let path = self.path.iter().cloned().chain([name.to_string()]).collect();
-        Around { path, marks: self.marks.and(marks) }
+        TestScope { path, markers: self.markers.with_inner(markers) }
     }
 
-    pub fn draft<'t>(
+    /// A function in this scope.
+    pub fn function<'t>(
         &self,
         name: &str,
-        marks: Marks,
+        markers: Markers,
         is_test: bool,
         node: Node<'t>,
         body: Node<'t>,
     ) -> TestFunction<'t> {
-        let Around { path, marks } = self.within(name, marks);
-        TestFunction { path, is_test, line: node.start_position().row + 1, marks, body }
+        let TestScope { path, markers } = self.inner(name, markers);
+        TestFunction { path, is_test, line: node.start_position().row + 1, markers, body }
     }
 }
 

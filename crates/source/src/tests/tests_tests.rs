@@ -1,4 +1,4 @@
-//! Weakened tests, by language.
+//! Tests that weakened tests are found, by language.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 use super::*;
@@ -32,11 +32,11 @@ fn word(kind: &WeakeningKind) -> &'static str {
     }
 }
 
-fn expect(path: &str, before: &str, table: &[(&str, &str)]) {
-    assert_eq!(kinds(path, before, before), [], "{path}: the same text is no worse");
-    for (after, wanted) in table {
+fn assert_kinds(path: &str, before: &str, table: &[(&str, &str)]) {
+    assert_eq!(kinds(path, before, before), [], "{path}: an unchanged text is not weaker");
+    for (after, expected) in table {
         let found: Vec<&str> = kinds(path, before, after).iter().map(word).collect();
-        assert_eq!(found.join(" "), *wanted, "{path}:\n{after}");
+        assert_eq!(found.join(" "), *expected, "{path}:\n{after}");
     }
 }
 
@@ -45,7 +45,7 @@ fn expect(path: &str, before: &str, table: &[(&str, &str)]) {
 fn a_weakened_rust_test_is_found() {
     let before = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() {\n        assert_eq!(add(1, 2), 3);\n        \
                   assert!(near(0.1), \"near\");\n    }\n}\n";
-    let with = |attributes: &str, body: &str| {
+    let source = |attributes: &str, body: &str| {
         format!(
             "#[cfg(test)]\nmod tests {{\n    {attributes}\n    fn adds() {{\n        {body}\n    }}\n}}\n"
         )
@@ -53,26 +53,27 @@ fn a_weakened_rust_test_is_found() {
     let whole = "assert_eq!(add(1, 2), 3); assert!(near(0.1), \"near\");";
     let table = [
         (String::new(), "removed"),
-        (with("fn other() {}\n", whole), "removed"),
-        (with("#[test]\n#[ignore]", whole), "off"),
-        (with("#[test]\n#[ignore = \"slow\"]", whole), "off"),
-        (with("#[test]\n#[cfg(any())]", whole), "off"),
-        (with("#[test]\n#[should_panic]", whole), "inverted"),
-        (with("#[test]", ""), "emptied"),
-        (with("#[test]", "// nothing"), "emptied"),
-        (with("#[test]", &format!("return;\n{whole}")), "early"),
-        (with("#[test]", "assert_eq!(add(1, 2), 3);"), "fewer"),
-        (with("#[test]", "assert_eq!(add(1, 2), add(1, 2)); assert!(near(0.1), \"near\");"), "void"),
-        (with("#[test]", "assert_eq!(add(1, 2), 3); assert!(true);"), "void"),
-        (with("#[test]", "assert_eq!(add(1, 2), 3); assert!(1 == 1);"), "void"),
-        (with("#[test]", "if false { assert_eq!(add(1, 2), 3); assert!(near(0.1), \"near\"); }"), "void"),
-        (with("#[test]", "assert!(add(1, 2).is_ok()); assert!(near(0.1), \"near\");"), "weaker"),
-        (with("#[test]", "assert_eq!(add(1, 2), 4); assert!(near(0.1), \"near\");"), "rewritten"),
-        (with("/// Adds.\n#[test]", &format!("// why\n{whole}")), ""),
-        (with("#[test]", &format!("{whole} assert!(more());")), ""),
+        (source("fn other() {}\n", whole), "removed"),
+        (source("#[test]\n#[ignore]", whole), "off"),
+        (source("#[test]\n#[ignore = \"slow\"]", whole), "off"),
+        (source("#[test]\n#[cfg(any())]", whole), "off"),
+        (source("#[test]\n#[should_panic]", whole), "inverted"),
+        (source("#[test]", ""), "emptied"),
+        (source("#[test]", "// nothing"), "emptied"),
+        (source("#[test]", &format!("return;\n{whole}")), "early"),
+        (source("#[test]", "assert_eq!(add(1, 2), 3);"), "fewer"),
+        (source("#[test]", "assert_eq!(add(1, 2), add(1, 2)); assert!(near(0.1), \"near\");"), "void"),
+        (source("#[test]", "assert_eq!(add(1, 2), 3); assert!(true);"), "void"),
+        (source("#[test]", "assert_eq!(add(1, 2), 3); assert!(1 == 1);"), "void"),
+        (source("#[test]", "if false { assert_eq!(add(1, 2), 3); assert!(near(0.1), \"near\"); }"), "void"),
+        (source("#[test]", "assert!(add(1, 2).is_ok()); assert!(near(0.1), \"near\");"), "weaker"),
+        (source("#[test]", "assert_eq!(add(1, 2), 4); assert!(near(0.1), \"near\");"), "rewritten"),
+        (source("/// Adds.\n#[test]", &format!("// why\n{whole}")), ""),
+        (source("#[test]", &format!("{whole} assert!(more());")), ""),
     ];
-    let table: Vec<(&str, &str)> = table.iter().map(|(after, wanted)| (after.as_str(), *wanted)).collect();
-    expect("src/lib.rs", before, &table);
+    let table: Vec<(&str, &str)> =
+        table.iter().map(|(after, expected)| (after.as_str(), *expected)).collect();
+    assert_kinds("src/lib.rs", before, &table);
 }
 
 // CORE-21
@@ -82,12 +83,12 @@ fn tests_inside_macros_and_assertions_of_called_functions_count() {
         "proptest! {\n    #[test]\n    fn holds(a in 0..9) {\n        prop_assert_eq!(f(a), a);\n    }\n}\n";
     let after =
         "proptest! {\n    #[test]\n    fn holds(a in 0..9) {\n        prop_assert!(true);\n    }\n}\n";
-    expect("a.rs", before, &[("proptest! {}\n", "removed"), (after, "void")]);
+    assert_kinds("a.rs", before, &[("proptest! {}\n", "removed"), (after, "void")]);
     let direct = "#[test]\nfn a() {\n    assert_eq!(f(1), 1);\n    assert_eq!(f(2), 2);\n}\n";
     let helped = "fn both() {\n    assert_eq!(f(1), 1);\n    assert_eq!(f(2), 2);\n}\n#[test]\nfn a() {\n    both();\n}\n";
-    let hollow = "fn both() {\n    assert_eq!(f(1), 1);\n}\n#[test]\nfn a() {\n    both();\n}\n";
-    expect("a.rs", direct, &[(helped, "")]);
-    expect("a.rs", helped, &[(hollow, "fewer")]);
+    let weakened = "fn both() {\n    assert_eq!(f(1), 1);\n}\n#[test]\nfn a() {\n    both();\n}\n";
+    assert_kinds("a.rs", direct, &[(helped, "")]);
+    assert_kinds("a.rs", helped, &[(weakened, "fewer")]);
 }
 
 // CORE-21
@@ -95,39 +96,43 @@ fn tests_inside_macros_and_assertions_of_called_functions_count() {
 fn a_weakened_python_test_is_found() {
     let before = "class TestSums:\n    def test_adds(self):\n        assert add(1, 2) == 3\n        assert add(2, 2) == 4\n";
     let body = "        assert add(1, 2) == 3\n        assert add(2, 2) == 4\n";
-    let with = |head: &str, body: &str| format!("class TestSums:\n{head}    def test_adds(self):\n{body}");
+    let source = |head: &str, body: &str| format!("class TestSums:\n{head}    def test_adds(self):\n{body}");
     let table = [
         ("class TestSums:\n    pass\n".to_string(), "removed"),
-        (with("", body).replace("test_adds", "adds"), "removed"),
-        (with("    @pytest.mark.skip(reason=\"no\")\n", body), "off"),
-        (with("    @unittest.skipIf(True, \"no\")\n", body), "off"),
+        (source("", body).replace("test_adds", "adds"), "removed"),
+        (source("    @pytest.mark.skip(reason=\"no\")\n", body), "off"),
+        (source("    @unittest.skipIf(True, \"no\")\n", body), "off"),
         (format!("@unittest.skip('no')\n{before}"), "off"),
         (format!("pytestmark = pytest.mark.skip\n{before}"), "off"),
-        (with("", &format!("        pytest.skip('no')\n{body}")), "off"),
-        (with("    @pytest.mark.xfail\n", body), "inverted"),
-        (with("", "        pass\n"), "emptied"),
-        (with("", &format!("        return\n{body}")), "early"),
-        (with("", "        assert add(1, 2) == 3\n"), "fewer"),
-        (with("", "        assert add(1, 2) == 3\n        assert 1 == 1\n"), "void"),
-        (with("", "        assert add(1, 2) == 3\n        assert add(2, 2) == 4 or True\n"), "void"),
+        (source("", &format!("        pytest.skip('no')\n{body}")), "off"),
+        (source("    @pytest.mark.xfail\n", body), "inverted"),
+        (source("", "        pass\n"), "emptied"),
+        (source("", &format!("        return\n{body}")), "early"),
+        (source("", "        assert add(1, 2) == 3\n"), "fewer"),
+        (source("", "        assert add(1, 2) == 3\n        assert 1 == 1\n"), "void"),
+        (source("", "        assert add(1, 2) == 3\n        assert add(2, 2) == 4 or True\n"), "void"),
         (
-            with(
+            source(
                 "",
                 "        try:\n            assert add(1, 2) == 3\n            assert add(2, 2) == 4\n        \
                  except AssertionError:\n            pass\n",
             ),
             "void",
         ),
-        (with("", "        assert add(1, 2) == 3\n        assert add(2, 2)\n"), "weaker"),
+        (source("", "        assert add(1, 2) == 3\n        assert add(2, 2)\n"), "weaker"),
         (
-            with("", "        assert add(1, 2) == 3\n        assert add(2, 2) == pytest.approx(4, abs=1)\n"),
+            source(
+                "",
+                "        assert add(1, 2) == 3\n        assert add(2, 2) == pytest.approx(4, abs=1)\n",
+            ),
             "wider",
         ),
-        (with("", "        assert add(1, 2) == 3\n        assert add(2, 2) == 5\n"), "rewritten"),
+        (source("", "        assert add(1, 2) == 3\n        assert add(2, 2) == 5\n"), "rewritten"),
         (before.replace("test_adds", "test_sums"), "renamed"),
     ];
-    let table: Vec<(&str, &str)> = table.iter().map(|(after, wanted)| (after.as_str(), *wanted)).collect();
-    expect("tests/test_sums.py", before, &table);
+    let table: Vec<(&str, &str)> =
+        table.iter().map(|(after, expected)| (after.as_str(), *expected)).collect();
+    assert_kinds("tests/test_sums.py", before, &table);
     let before = "class T(unittest.TestCase):\n    def test_a(self):\n        self.assertAlmostEqual(a(), 1.0, places=7)\n";
     let table = [
         (before.replace("places=7", "places=1"), "wider"),
@@ -135,8 +140,9 @@ fn a_weakened_python_test_is_found() {
         (before.replace("self.assertAlmostEqual(a(), 1.0, places=7)", "self.assertIsNotNone(a())"), "weaker"),
         (before.replace("places=7", "places=8"), "rewritten"),
     ];
-    let table: Vec<(&str, &str)> = table.iter().map(|(after, wanted)| (after.as_str(), *wanted)).collect();
-    expect("tests/test_a.py", before, &table);
+    let table: Vec<(&str, &str)> =
+        table.iter().map(|(after, expected)| (after.as_str(), *expected)).collect();
+    assert_kinds("tests/test_a.py", before, &table);
 }
 
 // CORE-21
@@ -163,9 +169,10 @@ fn a_weakened_script_test_is_found() {
         (changed("expect(add(1, 2)).toBe(3)", "expect(add(1, 2)).toBe(4)"), "rewritten"),
         (changed("it('adds'", "it('sums up'"), "renamed"),
     ];
-    let table: Vec<(&str, &str)> = table.iter().map(|(after, wanted)| (after.as_str(), *wanted)).collect();
-    expect("sums.test.js", before, &table);
-    expect("sums.test.ts", before, &table);
+    let table: Vec<(&str, &str)> =
+        table.iter().map(|(after, expected)| (after.as_str(), *expected)).collect();
+    assert_kinds("sums.test.js", before, &table);
+    assert_kinds("sums.test.ts", before, &table);
 }
 
 // CORE-21
@@ -187,8 +194,9 @@ fn a_weakened_go_test_is_found() {
         (changed("require.Equal(t, Add(2, 2), 4)", "require.Equal(t, Add(2, 2), 5)"), "rewritten"),
         (changed("TestAdd", "TestSum"), "renamed"),
     ];
-    let table: Vec<(&str, &str)> = table.iter().map(|(after, wanted)| (after.as_str(), *wanted)).collect();
-    expect("sums_test.go", before, &table);
+    let table: Vec<(&str, &str)> =
+        table.iter().map(|(after, expected)| (after.as_str(), *expected)).collect();
+    assert_kinds("sums_test.go", before, &table);
 }
 
 // CORE-21
@@ -211,27 +219,28 @@ fn a_weakened_java_test_is_found() {
         (changed("assertEquals(3, Sums.add(1, 2))", "assertEquals(4, Sums.add(1, 2))"), "rewritten"),
         (changed("void adds", "void sums"), "renamed"),
     ];
-    let table: Vec<(&str, &str)> = table.iter().map(|(after, wanted)| (after.as_str(), *wanted)).collect();
-    expect("src/test/java/SumsTest.java", before, &table);
+    let table: Vec<(&str, &str)> =
+        table.iter().map(|(after, expected)| (after.as_str(), *expected)).collect();
+    assert_kinds("src/test/java/SumsTest.java", before, &table);
 }
 
 // CORE-21
 #[test]
 fn a_test_that_moves_to_another_file_is_not_removed() {
     let text = "#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n";
-    let (gone, here) = (file("tests/a.rs", ""), file("tests/b.rs", text));
-    let found = compare(&[file("tests/a.rs", text), file("tests/b.rs", "")], &[gone.clone(), here]);
+    let (emptied, moved) = (file("tests/a.rs", ""), file("tests/b.rs", text));
+    let found = compare(&[file("tests/a.rs", text), file("tests/b.rs", "")], &[emptied.clone(), moved]);
     let kinds: Vec<&WeakeningKind> = found.iter().map(|found| &found.kind).collect();
     let [WeakeningKind::Renamed { file: to, .. }] = kinds[..] else { panic!("{kinds:?}") };
     assert_eq!(to, "tests/b.rs");
-    let hollow = file("tests/b.rs", &text.replace("add(1, 2), 3", "3, 3"));
-    let found = compare(&[file("tests/a.rs", text), file("tests/b.rs", "")], &[gone, hollow]);
+    let weakened = file("tests/b.rs", &text.replace("add(1, 2), 3", "3, 3"));
+    let found = compare(&[file("tests/a.rs", text), file("tests/b.rs", "")], &[emptied, weakened]);
     assert_eq!(found.iter().map(|found| word(&found.kind)).collect::<Vec<_>>(), ["renamed", "void"]);
 }
 
 #[test]
 fn a_test_that_was_disabled_before_and_a_new_one_are_not_weakened() {
     let off = "#[test]\n#[ignore]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n";
-    expect("a.rs", off, &[(&off.replace("#[ignore]", "#[ignore = \"slow\"]"), "")]);
-    expect("a.rs", "fn add() {}\n", &[("#[test]\n#[ignore]\nfn a() { assert!(true); }\n", "")]);
+    assert_kinds("a.rs", off, &[(&off.replace("#[ignore]", "#[ignore = \"slow\"]"), "")]);
+    assert_kinds("a.rs", "fn add() {}\n", &[("#[test]\n#[ignore]\nfn a() { assert!(true); }\n", "")]);
 }

@@ -1,10 +1,10 @@
-//! The tokens of a piece of source text, without comments.
+//! The tokens of source text, without comments.
 
 use crate::ParsedSource;
 use tree_sitter::Node;
 
-/// Nodes that count as one token, whatever they contain.
-fn is_whole(node: Node<'_>) -> bool {
+/// Whether a node counts as one token, even if it has children.
+fn is_token(node: Node<'_>) -> bool {
     let kind = node.kind();
     node.child_count() == 0
         || kind.ends_with("string_literal")
@@ -16,13 +16,13 @@ fn is_whole(node: Node<'_>) -> bool {
 pub fn tokens(source: &ParsedSource<'_>, node: Node<'_>) -> Vec<String> {
     let mut found = Vec::new();
     let mut at = node.start_byte();
-    let mut open = vec![node];
-    while let Some(node) = open.pop() {
+    let mut pending = vec![node];
+    while let Some(node) = pending.pop() {
         if node.kind().contains("comment") {
-            between(source, at, node.start_byte(), &mut found);
+            push_text(source, at, node.start_byte(), &mut found);
             at = node.end_byte().max(at);
-        } else if is_whole(node) {
-            between(source, at, node.start_byte(), &mut found);
+        } else if is_token(node) {
+            push_text(source, at, node.start_byte(), &mut found);
             let text = source.text_of(node).trim();
             if !text.is_empty() {
                 found.push(text.to_string());
@@ -31,28 +31,28 @@ pub fn tokens(source: &ParsedSource<'_>, node: Node<'_>) -> Vec<String> {
         } else {
             let mut cursor = node.walk();
             let inside: Vec<Node<'_>> = node.children(&mut cursor).collect();
-            open.extend(inside.into_iter().rev());
+            pending.extend(inside.into_iter().rev());
         }
     }
-    between(source, at, node.end_byte(), &mut found);
+    push_text(source, at, node.end_byte(), &mut found);
     found
 }
 
-fn between(source: &ParsedSource<'_>, from: usize, to: usize, found: &mut Vec<String>) {
+fn push_text(source: &ParsedSource<'_>, from: usize, to: usize, found: &mut Vec<String>) {
     let text = source.slice(from, to).trim();
     if !text.is_empty() {
         found.push(text.to_string());
     }
 }
 
-/// Splits tokens at a separator outside of all brackets.
-pub fn parts<'t>(tokens: &'t [String], sign: &str) -> Vec<&'t [String]> {
+/// Splits tokens at a separator outside all brackets.
+pub fn split<'t>(tokens: &'t [String], separator: &str) -> Vec<&'t [String]> {
     let (mut depth, mut from, mut parts) = (0_usize, 0, Vec::new());
     for (at, token) in tokens.iter().enumerate() {
         match token.as_str() {
             "(" | "[" | "{" => depth += 1,
             ")" | "]" | "}" => depth = depth.saturating_sub(1),
-            token if token == sign && depth == 0 => {
+            token if token == separator && depth == 0 => {
                 parts.push(&tokens[from..at]);
                 from = at + 1;
             }
@@ -63,7 +63,7 @@ pub fn parts<'t>(tokens: &'t [String], sign: &str) -> Vec<&'t [String]> {
     parts
 }
 
-/// The tokens in the first brackets after a position, and where they end.
+/// The tokens in the first brackets after an index, and the index of the closing bracket.
 pub fn bracketed(tokens: &[String], from: usize) -> Option<(&[String], usize)> {
     let open =
         from + tokens.get(from..)?.iter().position(|token| token == "(" || token == "[" || token == "{")?;

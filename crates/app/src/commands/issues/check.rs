@@ -71,8 +71,8 @@ fn repair(workplace: &Workplace, before: &Tracker, taken: &[Collision]) -> Resul
             collision.issue, collision.branch, collision.issue
         ));
     }
-    let RepairReport { mended, left } = tracker.mend();
-    found.mended.extend(mended.iter().map(described));
+    let RepairReport { repaired, left } = tracker.repair();
+    found.mended.extend(repaired.iter().map(described));
     found.left = left.iter().map(|fault| (described(fault), fault.remedy().to_string())).collect();
     let changed = tracker.changed_since(before);
     write_back(workplace.repository.root(), &changed).map_err(|error| {

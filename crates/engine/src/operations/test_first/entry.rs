@@ -47,5 +47,5 @@ fn reported_kinds(job: &Job) -> Result<Vec<(String, FailureKind)>, Trouble> {
     let report = last_test_report(job, &job.site.reader()?)?;
     let changes = report.map(|report| report.changes).unwrap_or_default();
     let tests = changes.into_iter().flat_map(|change| change.tests);
-    Ok(tests.filter_map(|test| Some((test.name.0, FailureKind::named(&test.kind)?))).collect())
+    Ok(tests.filter_map(|test| Some((test.name.0, FailureKind::by_name(&test.kind)?))).collect())
 }
