@@ -131,7 +131,7 @@ impl Driver for CliDriver {
             denied: denied.into_iter().collect(),
             usage: Usage {
                 money: self.cost(context, reader),
-                tokens: tokens.map(TokenCounts::all),
+                tokens: tokens.map(TokenCounts::total),
                 ..Usage::default()
             },
             tokens,
