@@ -85,7 +85,7 @@ fn ask(name: &str, environment: &BTreeMap<OsString, OsString>) -> String {
     }
     // Only Go expects the word without hyphens.
     let question = if name == "go" { "version" } else { "--version" };
-    let mut job = ProcessJob::apart([name, question], "/", "version");
+    let mut job = ProcessJob::standalone([name, question], "/", "version");
     job.environment = environment.clone();
     job.limits.time = TIME;
     // A tool that does not answer is known by its file alone.

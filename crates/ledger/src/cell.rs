@@ -168,8 +168,8 @@ pub struct WithheldOption {
     pub exhausted: Option<String>,
 }
 
-/// The id of the dispatch of `command` that event `seq` records as interrupted. The command stays open, and another dispatch
-/// ends it.
+/// The id of the dispatch of `command` that event `seq` records as interrupted. The command stays open, and another
+/// dispatch ends it.
 pub fn interruption_id(command: &str, seq: u64) -> String {
     format!("{command}~{seq}")
 }

@@ -66,8 +66,8 @@ pub(crate) struct Link<'r> {
 }
 
 impl Link<'_> {
-    /// The hash of this row, given the hash of the previous row. Each string is preceded by its length, so no two rows give
-    /// the same bytes.
+    /// The hash of this row, given the hash of the previous row. Each string is preceded by its length, so no two rows
+    /// give the same bytes.
     pub(crate) fn hash(&self, previous: &[u8; 32]) -> [u8; 32] {
         let strings = [self.run, self.kind, self.body, self.facts, self.rulings, self.commands];
         // Hashing one buffer is faster than hashing many small pieces.

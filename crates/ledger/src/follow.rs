@@ -1,5 +1,5 @@
-//! Brings the tables up to date with the journal: replays and projects the events appended since the last time, many in one
-//! unsynced commit. Rows that a crash loses are rebuilt from the journal.
+//! Brings the tables up to date with the journal: replays and projects the events appended since the last time, many in
+//! one unsynced commit. Rows that a crash loses are rebuilt from the journal.
 
 use crate::error::Fault;
 use crate::fact::RunId;
@@ -47,8 +47,8 @@ pub(crate) fn catch_up(
     Ok(())
 }
 
-/// Catches up with the last events of the journal, which the caller has in memory. If the tables lack earlier events too,
-/// all of them are read from the journal.
+/// Catches up with the last events of the journal, which the caller has in memory. If the tables lack earlier events
+/// too, all of them are read from the journal.
 pub(crate) fn catch_up_with(
     conn: &Connection,
     replays: &mut RunReplays,

@@ -44,7 +44,8 @@ pub struct Ledger {
     conn: Connection,
     path: PathBuf,
     log_space: LogSpace,
-    /// The last event of each run that this process has seen. If the journal has more, another process continued the run.
+    /// The last event of each run that this process has seen. If the journal has more, another process continued the
+    /// run.
     last_events: HashMap<RunId, LastEvent>,
     /// The end of the journal when this process last appended. Others may have appended since.
     end: Option<JournalEnd>,
@@ -92,8 +93,8 @@ impl Ledger {
         &mut self.conn
     }
 
-    /// Appends entries of any runs in one synced commit, and returns the number of each in its run. On an error nothing is
-    /// written. `catch_up` or `catch_up_with` projects the entries.
+    /// Appends entries of any runs in one synced commit, and returns the number of each in its run. On an error nothing
+    /// is written. `catch_up` or `catch_up_with` projects the entries.
     pub fn append(&mut self, entries: &[JournalEntry<'_>]) -> Result<Vec<u64>, LedgerError> {
         if entries.is_empty() {
             return Ok(Vec::new());
@@ -140,8 +141,8 @@ impl Ledger {
         if self.lag == 0 { Ok(()) } else { self.project_all() }
     }
 
-    /// Projects everything that was appended; `entries` are the last append. If the tables lack nothing else and `state_of`
-    /// returns the state after each entry, nothing is replayed.
+    /// Projects everything that was appended; `entries` are the last append. If the tables lack nothing else and
+    /// `state_of` returns the state after each entry, nothing is replayed.
     pub fn catch_up_with<'s>(
         &mut self,
         entries: &[JournalEntry<'_>],
@@ -229,8 +230,8 @@ impl Drop for Ledger {
         // If this fails, the next reader does it.
         let _ = self.catch_up();
         if self.log_space.has_commits() {
-            // This makes the database file complete without its log. SQLite does the same when the last connection closes,
-            // but a reader may stay open. On failure the rest stays in the log, and nothing is lost.
+            // This makes the database file complete without its log. SQLite does the same when the last connection
+            // closes, but a reader may stay open. On failure the rest stays in the log, and nothing is lost.
             let _ = self.conn.query_row(WRITE_BACK, [], |_| Ok(()));
         }
     }
@@ -261,8 +262,8 @@ fn create(path: &Path) -> Result<(), LedgerError> {
     Ok(())
 }
 
-/// Projects in an unsynced commit: the journal is synced, and the tables can be rebuilt from it. Returns the new lag, which
-/// is zero.
+/// Projects in an unsynced commit: the journal is synced, and the tables can be rebuilt from it. Returns the new lag,
+/// which is zero.
 fn project_unsynced(
     conn: &Connection,
     path: &Path,

@@ -1,5 +1,5 @@
-//! Space in the write-ahead log. A commit that overwrites existing bytes syncs about twice as fast as one that extends the
-//! file, so the file is extended ahead of time, by enough for many commits.
+//! Space in the write-ahead log. A commit that overwrites existing bytes syncs about twice as fast as one that extends
+//! the file, so the file is extended ahead of time, by enough for many commits.
 
 use crate::error::Fault;
 use rusqlite::Connection;
@@ -62,8 +62,8 @@ impl LogSpace {
         self.pages.load(Ordering::Relaxed) > 0
     }
 
-    /// Makes space for the next commit. Call it inside a write transaction: then nobody else appends to the file. SQLite
-    /// ignores the zeros: they have no valid checksum.
+    /// Makes space for the next commit. Call it inside a write transaction: then nobody else appends to the file.
+    /// SQLite ignores the zeros: they have no valid checksum.
     pub(crate) fn ensure_space(&mut self) {
         let pages = self.pages.load(Ordering::Relaxed);
         let needed = LOG_HEADER + (pages + SPARE_PAGES) * (FRAME_HEADER + self.page_size);

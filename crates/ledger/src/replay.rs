@@ -1,5 +1,5 @@
-//! Restores the state of a run: loads the latest snapshot, replays the events after it, and compares every ruling with the
-//! recorded one.
+//! Restores the state of a run: loads the latest snapshot, replays the events after it, and compares every ruling with
+//! the recorded one.
 
 use crate::error::{Fault, LedgerError};
 use crate::fact::{Millis, RunId};

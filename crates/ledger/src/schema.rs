@@ -101,8 +101,8 @@ pub(crate) fn prepare_reader(conn: &Connection, path: &Path) -> Result<(), Fault
     Ok(())
 }
 
-/// Keeps the plans of prepared statements. Otherwise SQLite makes a new plan whenever the parameters of a statement on a
-/// table with a partial index change, and for a gate query after an `ANALYZE`.
+/// Keeps the plans of prepared statements. Otherwise SQLite makes a new plan whenever the parameters of a statement on
+/// a table with a partial index change, and for a gate query after an `ANALYZE`.
 fn keep_plans(conn: &Connection) -> Result<(), Fault> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())

@@ -93,7 +93,7 @@ impl Driver for CliDriver {
         launch.reads = row.reads.iter().map(|path| in_home(path, &context.user_home)).collect();
         launch.reads.retain(|path| path.exists());
         if let Some(program) = programs::find(&row.command[0], &context.path) {
-            let installed = programs::installation(&program);
+            let installed = programs::installation_folder(&program);
             launch.reads.extend(installed.iter().cloned());
             launch.programs.extend(installed);
             launch.programs.push(program);

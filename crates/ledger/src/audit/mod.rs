@@ -53,7 +53,8 @@ pub struct AuditProgress {
     pub of: u64,
 }
 
-/// Audits a ledger. An `expected` head that was kept elsewhere reveals a truncated journal, which leaves no other trace.
+/// Audits a ledger. An `expected` head that was kept elsewhere reveals a truncated journal, which leaves no other
+/// trace.
 pub fn audit(
     reader: &Reader,
     expected: Option<ChainHead>,
@@ -128,7 +129,8 @@ impl Audit<'_> {
         Ok(())
     }
 
-    /// Compares tables, indexes, triggers and views with those of a new ledger. Triggers matter: they protect the journal.
+    /// Compares tables, indexes, triggers and views with those of a new ledger. Triggers matter: they protect the
+    /// journal.
     fn check_schema(&mut self) -> Result<(), Fault> {
         let new_ledger = schema::in_memory()?;
         let (found, expected) = (schema::objects(self.conn)?, schema::objects(&new_ledger)?);

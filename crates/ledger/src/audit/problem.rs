@@ -23,8 +23,8 @@ pub enum AuditProblem {
     SchemaAdded {
         object: String,
     },
-    /// The first row of the journal that breaks the chain. The run of a removed row is inferred from other rows, if they
-    /// show it.
+    /// The first row of the journal that breaks the chain. The run of a removed row is inferred from other rows, if
+    /// they show it.
     Row {
         id: i64,
         run: Option<RunId>,

@@ -25,7 +25,8 @@ const END_DISPATCH: &str = "UPDATE commands SET started_at = coalesce(?2, starte
     tokens_stored = ?25, price = ?26, malformed = ?27
     WHERE id = ?1";
 
-/// Completes a dispatch whose result came after the run had continued without it: the cost counts, the verdict does not.
+/// Completes a dispatch whose result came after the run had continued without it: the cost counts, the verdict does
+/// not.
 const RECORD_LATE_USAGE: &str =
     "UPDATE commands SET started_at = coalesce(?2, started_at), tokens = ?3, money = ?4,
     time = ?5, model = ?6, driver = ?7, session = ?8, prompt = ?9, output = ?10, exit_code = ?11,

@@ -1,5 +1,5 @@
-//! Projects one event of the journal into the tables that readers query. Nothing else writes to those tables, so a rebuild
-//! gives the same rows.
+//! Projects one event of the journal into the tables that readers query. Nothing else writes to those tables, so a
+//! rebuild gives the same rows.
 
 mod command;
 mod correction;

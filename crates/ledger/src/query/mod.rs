@@ -130,8 +130,8 @@ impl Reader {
         Ok(program)
     }
 
-    /// Starts a read transaction. It shows one state of the ledger, even if other processes append to it, with tables that
-    /// are up to date if possible.
+    /// Starts a read transaction. It shows one state of the ledger, even if other processes append to it, with tables
+    /// that are up to date if possible.
     pub(crate) fn begin_read(&self) -> Result<Transaction<'_>, LedgerError> {
         let mut checks = LAG_CHECKS;
         loop {

@@ -1,5 +1,5 @@
-//! Replays on two threads: one reads rows and decodes events, the other steps them and compares rulings. The second also
-//! decodes the events that the first has no time for.
+//! Replays on two threads: one reads rows and decodes events, the other steps them and compares rulings. The second
+//! also decodes the events that the first has no time for.
 
 use super::{Comparison, ReplayState};
 use crate::error::Fault;
@@ -92,8 +92,8 @@ fn kernel_panicked(run: &RunId) -> ReplayFailure {
     }
 }
 
-/// Reads all rows, and decodes them while the stepping thread has enough work. If that thread stops, this one stops too: the
-/// stepping thread reports the error.
+/// Reads all rows, and decodes them while the stepping thread has enough work. If that thread stops, this one stops
+/// too: the stepping thread reports the error.
 fn read_all(
     rows: &mut Rows<'_>,
     run: &RunId,

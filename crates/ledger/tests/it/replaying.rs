@@ -158,8 +158,8 @@ fn a_missing_run_cannot_be_replayed() {
     assert!(matches!(error, ReplayError::Ledger(LedgerError::NoSuchRun { .. })));
 }
 
-/// Appends concurrent runs of all shipped workflows: successful, with work sent back, with gates, and cancelled. Returns the
-/// number of events.
+/// Appends concurrent runs of all shipped workflows: successful, with work sent back, with gates, and cancelled.
+/// Returns the number of events.
 fn append_many_runs(test: &mut TestLedger) -> usize {
     let mut runs: Vec<(String, &'static str, Vec<Event>)> =
         SHIPPED.iter().map(|name| (format!("happy-{name}"), *name, happy_path(name, 3))).collect();
