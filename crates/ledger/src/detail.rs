@@ -32,7 +32,7 @@ pub struct RunDetail {
     pub reverted: Option<String>,
 }
 
-/// The rest of a budget.
+/// How much of a budget is left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetLeft {
     pub budget: String,
@@ -65,7 +65,7 @@ pub enum RunOutcome {
 pub struct TaskDetail {
     pub task: String,
     pub state: TaskState,
-    /// The rest of each budget of its sub-flow, by name.
+    /// How much is left of each budget of its sub-flow, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds_left: Vec<(String, u16)>,
 }

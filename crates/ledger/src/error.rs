@@ -3,7 +3,7 @@
 use crate::fact::{BlobId, NotABlobId, RunId};
 use std::path::{Path, PathBuf};
 
-/// A ledger operation failed.
+/// Why a ledger operation failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LedgerError {

@@ -31,7 +31,7 @@ pub struct BlobId(pub [u8; 32]);
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Facts {
-    /// Only with the first event of a run.
+    /// The inputs of the run. Only the first event of a run has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened: Option<RunOpening>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -49,7 +49,7 @@ pub struct Facts {
     /// The tree that the baseline checks of a task were measured on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline_tree: Option<String>,
-    /// What was wrong with the result of a dispatch that failed as malformed.
+    /// Why the contract refused the result of the dispatch that ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub malformed: Option<MalformedCause>,
 }
@@ -235,7 +235,7 @@ pub struct Telemetry {
     /// The answer found in its output, if there is no result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<BlobId>,
-    /// The git trees before and after.
+    /// The git trees before and after the dispatch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -257,9 +257,9 @@ pub struct Telemetry {
 pub struct TokenCounts {
     pub input: u64,
     pub output: u64,
-    /// Read from the service's cache.
+    /// Tokens read from the service's cache.
     pub cached: u64,
-    /// Written to the service's cache.
+    /// Tokens written to the service's cache.
     pub stored: u64,
 }
 
@@ -311,11 +311,11 @@ pub enum NoteKind {
     Violation,
     /// Pushback on the request.
     Concern,
-    /// About the state of the checkout, a hook, or a limit that cannot be enforced.
+    /// A warning about the checkout, a hook, or a limit that cannot be enforced.
     Warning,
-    /// For the decisions log.
+    /// A decision for the decisions log.
     Decision,
-    /// For later runs in the same repository.
+    /// A lesson for later runs in the same repository.
     Lesson,
     /// A test that passed at the baseline and fails now.
     Regression,

@@ -1,4 +1,4 @@
-//! Replays the whole journal in order, stepping each event with the program that its run is pinned to.
+//! Replays the journal in order, and steps each event with the pinned program of its run.
 
 use crate::chain::{GENESIS, Link};
 use crate::error::Fault;

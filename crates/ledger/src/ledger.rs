@@ -227,7 +227,7 @@ impl Ledger {
 
 impl Drop for Ledger {
     fn drop(&mut self) {
-        // If this fails, the next reader does it.
+        // If this fails, the next reader projects the rest.
         let _ = self.catch_up();
         if self.log_space.has_commits() {
             // This makes the database file complete without its log. SQLite does the same when the last connection

@@ -25,7 +25,7 @@ pub enum RunPosition {
 /// One lane: the main line, or one task in its sub-flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LanePosition {
-    /// None for the main line.
+    /// `None` for the main line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     pub phase: String,

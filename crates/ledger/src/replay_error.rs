@@ -59,7 +59,7 @@ impl ReplayFailure {
 }
 
 impl ReplayFailure {
-    /// For callers whose replay skips runs that cannot be replayed, so that only faults are expected.
+    /// Converts to a fault, for callers that skip runs that cannot be replayed.
     pub(crate) fn into_fault(self) -> Fault {
         match self {
             ReplayFailure::Fault(fault) => fault,

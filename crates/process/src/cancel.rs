@@ -51,7 +51,7 @@ impl Cancel {
         waited.unwrap_or_else(PoisonError::into_inner).0.cancelled
     }
 
-    /// Sends `Cancelled` to the waker once the token is cancelled, until the returned watch is dropped.
+    /// Sends `Cancelled` to the waker when the token is cancelled, unless the returned watch was dropped before.
     pub(super) fn watch(&self, waker: Sender<JobMessage>) -> CancelWatch {
         let mut state = self.state();
         let id = state.next_id;

@@ -71,7 +71,7 @@ impl ProcessJob {
         }
     }
 
-    /// Copies those of these variables that are set in the engine's environment.
+    /// Copies these variables from the engine's environment, if they are set there.
     #[must_use]
     pub fn inherit(mut self, names: &[&str]) -> ProcessJob {
         for name in names {
@@ -83,7 +83,7 @@ impl ProcessJob {
     }
 }
 
-/// The limits of a job. A job that reaches one is killed.
+/// The limits of a job. It is killed when it reaches one, except for `output`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessLimits {
     pub time: Duration,

@@ -19,15 +19,15 @@ use std::time::{Duration, SystemTime};
 /// killed. Processes cannot escape from a confined job: its supervisor adopts every orphan. A job that is cancelled
 /// before it starts does not start.
 pub fn run(job: &ProcessJob, cancel: &Cancel) -> Result<JobEnd, SpawnError> {
-    supervise(job, cancel, None)
+    run_to_end(job, cancel, None)
 }
 
 /// Runs a job like `run`, and passes each line of its output to the watch as it arrives.
 pub fn run_watched(job: &ProcessJob, cancel: &Cancel, watch: LineWatch) -> Result<JobEnd, SpawnError> {
-    supervise(job, cancel, Some(watch))
+    run_to_end(job, cancel, Some(watch))
 }
 
-fn supervise(job: &ProcessJob, cancel: &Cancel, watch: Option<LineWatch>) -> Result<JobEnd, SpawnError> {
+fn run_to_end(job: &ProcessJob, cancel: &Cancel, watch: Option<LineWatch>) -> Result<JobEnd, SpawnError> {
     let (command, program) = build_command(job)?;
     let started = SystemTime::now();
     if cancel.is_cancelled() {

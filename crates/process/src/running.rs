@@ -31,7 +31,7 @@ pub(super) enum Cause {
     Exceeded(ExceededLimit),
 }
 
-/// A running job. Dropping it before its end kills it.
+/// A running job. It is killed if it is dropped before its end.
 pub(super) struct Running {
     child: Option<Child>,
     leader: Pid,

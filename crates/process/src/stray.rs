@@ -45,7 +45,7 @@ pub(crate) fn kill_descendants(leader: Pid) {
 pub(super) struct Family {
     marker: Option<String>,
     group: Option<i32>,
-    /// All its descendants belong to the family.
+    /// All descendants of this process belong to the family.
     leader: Option<i32>,
     /// Descendants that may have lost their parent.
     remembered: BTreeSet<Process>,

@@ -79,8 +79,8 @@ impl Projection<'_> {
         })
     }
 
-    /// Whether the reporting phase has reviewed the work again without repeating the finding. For the kernel, it stays
-    /// open until the work is accepted, because it may still be reported again.
+    /// Whether the reporting phase has reviewed the work again without repeating the finding. For the kernel, the
+    /// finding stays open until the work is accepted, because it may still be reported again.
     fn is_omitted(&self, position: i64, filed: &Filed, sending: &Sending) -> bool {
         let reviewed_again = sending.seq < self.slot.seq
             && self.replayed.step.rulings.iter().any(|ruling| {

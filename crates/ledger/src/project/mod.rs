@@ -44,7 +44,7 @@ pub(crate) struct ReplayedEvent<'l> {
     pub event: &'l Event,
     pub facts: &'l Facts,
     pub step: &'l Step,
-    /// After the step.
+    /// The state after the step.
     pub state: &'l State,
 }
 

@@ -18,7 +18,7 @@ const COLUMNS: &str = "run, seq, command, phase, role, item, task, advisory, vis
 const ENDED: &str =
     "SELECT failure FROM dispatches WHERE driver = ?1 AND ended_by IS NOT NULL ORDER BY ended_by DESC";
 
-/// Counts the interruptions of a command; `interruption_id` makes their ids.
+/// Counts the interruptions of a command; `interruption_id` builds their ids.
 const INTERRUPTIONS: &str =
     "SELECT count(*) FROM dispatches WHERE run = ?1 AND substr(command, 1, length(?2) + 1) = ?2 || '~'";
 
@@ -85,7 +85,7 @@ pub struct DispatchRow {
     pub exit_code: Option<i32>,
     /// The result as the agent left it, valid or not.
     pub result: Option<BlobId>,
-    /// The git trees before and after.
+    /// The git trees before and after the dispatch.
     pub before: Option<String>,
     pub after: Option<String>,
     /// The tokens by kind; `None` if the agent did not report them.

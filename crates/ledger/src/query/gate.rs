@@ -74,7 +74,7 @@ impl GateRow {
         self.answered_at.is_none() && self.withdrawn_at.is_none()
     }
 
-    /// The limit that it asks about, by the kernel's name.
+    /// The kernel's name of the limit that it asks about.
     pub fn limit(&self) -> Option<&'static str> {
         self.limit_kind.map(LimitKind::name)
     }

@@ -25,8 +25,8 @@ const CHUNKS: usize = 8;
 /// If at least this many chunks wait to be stepped, the reader has time to decode the next one.
 const DECODE_AHEAD: usize = 2;
 
-/// Some events, passed to the stepping thread and back for reuse. Each thread frees what it allocated: memory freed on
-/// another thread costs the allocator a lock.
+/// A batch of events, passed to the stepping thread and back for reuse. Each thread frees what it allocated: memory
+/// freed on another thread costs the allocator a lock.
 #[derive(Default)]
 struct Chunk {
     /// The strings of all rows, concatenated.
@@ -84,7 +84,7 @@ pub(crate) fn replay_to(
     })
 }
 
-/// The kernel panics only on a state or an event that it never produced.
+/// The kernel panics only on a damaged state or event.
 fn kernel_panicked(run: &RunId) -> ReplayFailure {
     ReplayFailure::NoProgram {
         run: run.clone(),

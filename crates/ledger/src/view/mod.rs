@@ -58,7 +58,7 @@ pub struct TaskOverview {
     pub summary: TaskSummary,
     #[serde(serialize_with = "serialize_as_text")]
     pub state: TaskState,
-    /// The rest of each budget of its sub-flow, by name.
+    /// How much is left of each budget of its sub-flow, by name.
     #[serde(rename = "left")]
     pub rounds_left: Vec<(String, u16)>,
 }

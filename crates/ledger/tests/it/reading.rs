@@ -23,16 +23,16 @@ fn runs_are_listed_newest_first_and_found_by_parts_of_their_id() {
     let reader = test.reader();
     let ids: Vec<String> = reader.runs().unwrap().into_iter().map(|row| row.run.0).collect();
     assert_eq!(ids, ["20260102-cc11", "20260102-bb22", "20260101-aa11"]);
-    let found = |name: &str| reader.run(name).map(|row| row.run.0);
-    assert_eq!(found("20260101-aa11").unwrap(), "20260101-aa11");
-    assert_eq!(found("20260101").unwrap(), "20260101-aa11");
-    assert_eq!(found("bb22").unwrap(), "20260102-bb22");
-    assert_eq!(found("latest").unwrap(), "20260102-cc11");
-    let error = found("20260102").expect_err("two runs match");
+    let find = |name: &str| reader.run(name).map(|row| row.run.0);
+    assert_eq!(find("20260101-aa11").unwrap(), "20260101-aa11");
+    assert_eq!(find("20260101").unwrap(), "20260101-aa11");
+    assert_eq!(find("bb22").unwrap(), "20260102-bb22");
+    assert_eq!(find("latest").unwrap(), "20260102-cc11");
+    let error = find("20260102").expect_err("two runs match");
     assert_eq!(error.to_string(), "`20260102` matches several runs: 20260102-bb22, 20260102-cc11");
-    assert!(matches!(found("11"), Err(LedgerError::AmbiguousRun { .. })));
+    assert!(matches!(find("11"), Err(LedgerError::AmbiguousRun { .. })));
     for absent in ["", "%", "2026010_", "0102"] {
-        assert!(matches!(found(absent), Err(LedgerError::NoSuchRun { .. })), "{absent}");
+        assert!(matches!(find(absent), Err(LedgerError::NoSuchRun { .. })), "{absent}");
     }
     assert!(matches!(TestLedger::new().reader().run("latest"), Err(LedgerError::NoSuchRun { .. })));
 }
