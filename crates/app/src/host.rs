@@ -15,7 +15,7 @@ use remand_terminal::CommandFailure;
 use std::sync::Arc;
 
 pub fn open(workplace: &Workplace) -> Result<Host<Workshop>, CommandFailure> {
-    confine::close_to_others();
+    confine::forbid_inspection();
     let store: Arc<dyn Store> = Arc::new(workplace.store()?);
     let settings = settings(workplace, Arc::clone(&store))?;
     logging::write_to(workplace.home.runs(), settings.redactor.clone());

@@ -272,7 +272,7 @@ mod tests {
             fs::write(checkout.join(file), text).unwrap();
         }
         let make = ["python3", "-m", "venv", "--without-pip", "py/.venv"];
-        let mut job = remand_process::ProcessJob::apart(make, &checkout, "venv");
+        let mut job = remand_process::ProcessJob::standalone(make, &checkout, "venv");
         job.environment = project.environment.clone();
         assert!(remand_process::run(&job, &remand_process::Cancel::new()).unwrap().exit.succeeded());
         let environment = checkout.join("py/.venv");

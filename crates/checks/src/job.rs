@@ -44,7 +44,7 @@ impl CheckContext<'_> {
         };
         // Without `./`, a file name that begins with a hyphen would be read as an option.
         let argv = argv.into_iter().chain(file.map(|file| format!("./{file}")));
-        let mut job = ProcessJob::apart(argv, self.tree.join(&spec.folder), "check");
+        let mut job = ProcessJob::standalone(argv, self.tree.join(&spec.folder), "check");
         job.environment = self.environment.clone();
         for (name, value) in &spec.environment {
             job.environment.insert(name.into(), self.fill_in(value).into());

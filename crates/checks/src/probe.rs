@@ -20,7 +20,7 @@ pub struct ToolProbe<'p> {
 impl ToolProbe<'_> {
     /// Whether a command succeeds.
     pub(super) fn succeeds(&self, folder: &Path, argv: &[&str]) -> bool {
-        let mut job = ProcessJob::apart(argv.iter().copied(), folder, "probe");
+        let mut job = ProcessJob::standalone(argv.iter().copied(), folder, "probe");
         job.environment = self.environment.clone();
         job.limits.time = PROBE_TIMEOUT;
         (self.runner)(job).is_ok_and(|ended| ended.exit.succeeded())

@@ -86,7 +86,7 @@ fn query(name: &str, environment: &BTreeMap<OsString, OsString>) -> String {
     }
     // Only Go expects the word without hyphens.
     let argument = if name == "go" { "version" } else { "--version" };
-    let mut job = ProcessJob::apart([name, argument], "/", "version");
+    let mut job = ProcessJob::standalone([name, argument], "/", "version");
     job.environment = environment.clone();
     job.limits.time = QUERY_TIMEOUT;
     // A tool that does not report a version is identified by its file alone.

@@ -92,7 +92,7 @@ impl Page {
         notes: &[NoteRow],
         confidence_effects: &BTreeSet<ConfidenceEffect>,
     ) {
-        let level = row.trusted();
+        let level = row.confidence_level();
         self.section(&format!("Confidence: {}", level.name()));
         self.line(format!("Definition: {}.", level.definition()));
         let mut raise: Vec<String> = findings
@@ -403,7 +403,7 @@ impl Page {
             "- {} dispatches, {} without a result and {} repeated",
             row.used.dispatches, totals.failed_dispatches, totals.retried_dispatches
         ));
-        match (totals.untold, totals.dispatches) {
+        match (totals.unmetered, totals.dispatches) {
             (0, _) => self.line(format!("- {} tokens", totals.tokens)),
             (untold, all) if untold >= all => self.line("- tokens: unknown"),
             (untold, _) => {

@@ -256,7 +256,7 @@ impl Invocation {
 
     fn job_with(self, is_kept: impl Fn(&OsStr) -> bool) -> ProcessJob {
         let argv = std::iter::once(self.command.get_program()).chain(self.command.get_args());
-        let mut job = ProcessJob::apart(argv.map(OsString::from), &self.directory, "git");
+        let mut job = ProcessJob::standalone(argv.map(OsString::from), &self.directory, "git");
         job.environment = std::env::vars_os().filter(|(name, _)| is_kept(name)).collect();
         for (name, value) in self.command.get_envs() {
             match value {

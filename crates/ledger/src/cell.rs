@@ -1,6 +1,6 @@
-//! Values of table columns that the projection writes and the queries read.
+//! Types of column values that the projection writes and the queries read.
 
-use crate::column::{ColumnWord, words};
+use crate::column::{ColumnWord, column_words};
 use remand_kernel::program::Action;
 use remand_kernel::ruling::Disposition;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum RunStage {
     Running,
-    /// For a human, with nothing else running.
+    /// The run waits for a human, and nothing else runs.
     Waiting,
     Paused,
     Done,
@@ -19,7 +19,7 @@ pub enum RunStage {
     Cancelled,
 }
 
-words! {
+column_words! {
     RunStage {
         RunStage::Running => "running",
         RunStage::Waiting => "waiting",
@@ -45,7 +45,7 @@ impl RunStage {
     }
 }
 
-/// What a ruling did.
+/// The action that a ruling took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RulingKind {
@@ -71,7 +71,7 @@ pub enum RulingKind {
     Reattribute,
 }
 
-words! {
+column_words! {
     RulingKind {
         RulingKind::Next => "next",
         RulingKind::To => "to",
@@ -95,8 +95,8 @@ words! {
 }
 
 impl RulingKind {
-    pub fn of(verdict: &Disposition) -> RulingKind {
-        match verdict {
+    pub fn of(disposition: &Disposition) -> RulingKind {
+        match disposition {
             Disposition::Follow { action, .. } => RulingKind::of_action(action),
             Disposition::Again { .. } => RulingKind::Retry,
             Disposition::Hold => RulingKind::Hold,
@@ -130,7 +130,7 @@ impl RulingKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CorrectionEnd {
-    /// The phase that found it has accepted the work since.
+    /// The phase that found it accepted the changed work.
     Corrected,
     /// The phase that found it accepted the unchanged work: it was not a defect.
     Withdrawn,
@@ -142,7 +142,7 @@ pub enum CorrectionEnd {
     SentAgain,
 }
 
-words! {
+column_words! {
     CorrectionEnd {
         CorrectionEnd::Corrected => "corrected",
         CorrectionEnd::Withdrawn => "withdrawn",
@@ -156,7 +156,7 @@ words! {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateOption {
     pub name: String,
-    /// What its route does, in the words of a workflow file; none for the options of a hold.
+    /// The action of its route, as a workflow file writes it; `None` for the options of a hold.
     pub action: Option<String>,
 }
 
@@ -168,8 +168,8 @@ pub struct WithheldOption {
     pub exhausted: Option<String>,
 }
 
-/// The id of a dispatch that was interrupted by the event with this number. Its command stays open and ends with another
-/// dispatch.
+/// The id of the dispatch of `command` that event `seq` records as interrupted. The command stays open, and another
+/// dispatch ends it.
 pub fn interruption_id(command: &str, seq: u64) -> String {
     format!("{command}~{seq}")
 }

@@ -7,7 +7,7 @@ use std::fmt;
 /// The hash before the first row.
 pub(crate) const GENESIS: [u8; 32] = [0; 32];
 
-/// The length of the journal and the hash of its last row. Kept elsewhere, it reveals a truncated journal.
+/// The length of the journal and the hash of its last row. A copy kept elsewhere reveals a truncated journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChainHead {
     pub count: u64,
@@ -51,7 +51,7 @@ impl<'de> Deserialize<'de> for ChainHash {
     }
 }
 
-/// The columns of one row that are hashed.
+/// The hashed columns of one row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link<'r> {
     pub id: i64,
@@ -66,19 +66,19 @@ pub(crate) struct Link<'r> {
 }
 
 impl Link<'_> {
-    /// The hash of the row that follows a row with the hash `previous`. Each text is preceded by its length, so no two rows
+    /// The hash of this row, given the hash of the previous row. Each string is preceded by its length, so no two rows
     /// give the same bytes.
     pub(crate) fn hash(&self, previous: &[u8; 32]) -> [u8; 32] {
-        let texts = [self.run, self.kind, self.body, self.facts, self.rulings, self.commands];
+        let strings = [self.run, self.kind, self.body, self.facts, self.rulings, self.commands];
         // Hashing one buffer is faster than hashing many small pieces.
-        let mut bytes = Vec::with_capacity(128 + texts.map(str::len).iter().sum::<usize>());
+        let mut bytes = Vec::with_capacity(128 + strings.map(str::len).iter().sum::<usize>());
         bytes.extend_from_slice(previous);
         for number in [self.id, self.seq, self.at.0] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
-        for text in texts {
-            bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
-            bytes.extend_from_slice(text.as_bytes());
+        for string in strings {
+            bytes.extend_from_slice(&(string.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(string.as_bytes());
         }
         *blake3::hash(&bytes).as_bytes()
     }

@@ -44,18 +44,18 @@ impl FromSql for Millis {
     }
 }
 
-/// A count as SQLite can hold it.
-pub(crate) fn whole(count: u64) -> i64 {
+/// A count as a SQLite integer; one that is too large becomes the maximum.
+pub(crate) fn sql_integer(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// A count read back.
-pub(crate) struct Whole(pub u64);
+/// A count, read from a column.
+pub(crate) struct Count(pub u64);
 
-impl FromSql for Whole {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Whole> {
+impl FromSql for Count {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Count> {
         let number = i64::column_result(value)?;
-        u64::try_from(number).map(Whole).map_err(|_| FromSqlError::OutOfRange(number))
+        u64::try_from(number).map(Count).map_err(|_| FromSqlError::OutOfRange(number))
     }
 }
 
@@ -70,33 +70,33 @@ impl<T: DeserializeOwned> FromSql for Json<T> {
 
 impl<T: Serialize> ToSql for Json<T> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        let text = serde_json::to_string(&self.0);
-        text.map(ToSqlOutput::from).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+        let json = serde_json::to_string(&self.0);
+        json.map(ToSqlOutput::from).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
     }
 }
 
-/// A value of one of our enums, read back from its word.
+/// An enum value, read from its word in a column.
 pub(crate) struct Word<T>(pub T);
 
 impl<T: ColumnWord> FromSql for Word<T> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Word<T>> {
         let text = value.as_str()?;
-        let known = T::ALL.iter().find(|known| known.word() == text).copied();
-        known.map(Word).ok_or_else(|| FromSqlError::other(UnknownWord(text.to_string())))
+        let value = T::ALL.iter().find(|value| value.word() == text).copied();
+        value.map(Word).ok_or_else(|| FromSqlError::other(UnknownWord(text.to_string())))
     }
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("this column never holds `{0}`")]
+#[error("`{0}` is not a valid value of this column")]
 struct UnknownWord(String);
 
-/// An enum that a column stores as words.
+/// An enum that a column stores as a word.
 pub(crate) trait ColumnWord: Copy + 'static {
     const ALL: &'static [Self];
     fn word(self) -> &'static str;
 }
 
-macro_rules! words {
+macro_rules! column_words {
     ($($type:ty { $($value:path => $word:literal),* $(,)? })*) => {$(
         impl $crate::column::ColumnWord for $type {
             const ALL: &'static [Self] = &[$($value),*];
@@ -110,9 +110,9 @@ macro_rules! words {
     )*};
 }
 
-pub(crate) use words;
+pub(crate) use column_words;
 
-words! {
+column_words! {
     RowPhase {
         RowPhase::Baseline => "baseline",
         RowPhase::After => "after",
@@ -170,7 +170,7 @@ pub(crate) fn tier_number(tier: Option<Tier>) -> Option<u8> {
     tier.map(u8::from)
 }
 
-/// A tier read back.
+/// A tier, read from a column.
 pub(crate) struct TierColumn(pub Tier);
 
 impl FromSql for TierColumn {

@@ -1,4 +1,4 @@
-//! The parts of a run's state that the tables keep, so that readers need no replay.
+//! The parts of a run's state that a table stores, so that readers need no replay.
 
 use crate::position::RunPosition;
 use remand_kernel::program::{Program, Scope, Work};
@@ -6,33 +6,33 @@ use remand_kernel::state::{End, State, TaskProgress, TaskRun, UsageTotals};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The list whose items are tasks.
+/// The name of the list of tasks.
 pub(crate) const TASKS: &str = "tasks";
 
 /// The parts of a run's state that readers show, with names instead of ids.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunDetail {
     pub position: RunPosition,
-    /// None until the run has ended.
+    /// `None` until the run has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<RunOutcome>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub paused: bool,
-    /// Budgets of the run itself; those of a sub-flow are in `tasks`.
+    /// Budgets of the run itself; the budgets of a sub-flow are in `tasks`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budgets: Vec<BudgetLeft>,
-    /// What the run had used when a human last let it continue past a limit. Each limit counts from there.
-    #[serde(default, skip_serializing_if = "is_nothing")]
+    /// The usage when a human last let the run continue past a limit. Each limit counts from there.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub granted: UsageTotals,
-    /// The tasks of the current list, in its order.
+    /// The tasks of the current list, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskDetail>,
-    /// The commit that undid what the run had committed.
+    /// The commit that reverted the work of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverted: Option<String>,
 }
 
-/// What is left of a budget.
+/// How much of a budget is left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetLeft {
     pub budget: String,
@@ -45,7 +45,7 @@ pub struct BudgetLeft {
 #[serde(rename_all = "kebab-case")]
 pub enum RunOutcome {
     Done,
-    /// At this phase and signal; `exhausted` is the budget that was empty, if one was.
+    /// `phase` and `signal` say where the run failed; `exhausted` is the empty budget, if that was the reason.
     Failed {
         phase: String,
         signal: String,
@@ -65,28 +65,29 @@ pub enum RunOutcome {
 pub struct TaskDetail {
     pub task: String,
     pub state: TaskState,
-    /// What is left of each budget of its sub-flow, by name.
+    /// How much is left of each budget of its sub-flow, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds_left: Vec<(String, u16)>,
 }
 
-/// Where a task is.
+/// The state of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TaskState {
     InPhase {
         phase: String,
     },
-    /// Not started; the tasks that it still needs.
+    /// Not started; `needs` are the unfinished tasks that it needs.
     Waiting {
         needs: Vec<String>,
     },
-    /// Finished in an earlier batch, and nothing that it rests on has changed.
-    Stands,
+    /// Finished in an earlier batch, and nothing that it depends on has changed.
+    #[serde(rename = "stands")]
+    StillValid,
     /// Not started, because a task that it needs was not finished.
     Blocked,
     Finished,
-    /// It left its sub-flow with another signal than completion.
+    /// It left its sub-flow with a signal other than completion.
     EndedWith {
         signal: String,
     },
@@ -132,7 +133,7 @@ impl fmt::Display for TaskState {
             TaskState::InPhase { phase } => write!(f, "in {phase}"),
             TaskState::Waiting { needs } if needs.is_empty() => f.write_str("waits"),
             TaskState::Waiting { needs } => write!(f, "waits for {}", needs.join(", ")),
-            TaskState::Stands => f.write_str("stands"),
+            TaskState::StillValid => f.write_str("stands"),
             TaskState::Blocked => f.write_str("blocked"),
             TaskState::Finished => f.write_str("finished"),
             TaskState::EndedWith { signal } => write!(f, "ended with {signal}"),
@@ -143,18 +144,18 @@ impl fmt::Display for TaskState {
     }
 }
 
-fn is_nothing(used: &UsageTotals) -> bool {
+fn is_zero(used: &UsageTotals) -> bool {
     *used == UsageTotals::default()
 }
 
 fn budgets(program: &Program, state: &State) -> Vec<BudgetLeft> {
-    let is_of_task = |scope: Scope| match scope {
+    let belongs_to_task = |scope: Scope| match scope {
         Scope::Entry(phase) | Scope::Phase(phase) => program.phase(phase).owner.is_some(),
         Scope::Run | Scope::Subject => false,
     };
     let amounts = state.left.iter().zip(&state.full);
     let all = program.budgets.iter().zip(amounts);
-    all.filter(|(budget, _)| !is_of_task(budget.scope))
+    all.filter(|(budget, _)| !belongs_to_task(budget.scope))
         .map(|(budget, (left, full))| BudgetLeft { budget: budget.name.clone(), left: *left, full: *full })
         .collect()
 }
@@ -163,7 +164,7 @@ fn tasks(program: &Program, state: &State) -> Vec<TaskDetail> {
     let Some(list) = program.list_named(TASKS) else {
         return Vec::new();
     };
-    let flow = match &program.phase(state.main.phase).work {
+    let current_list = match &program.phase(state.main.phase).work {
         Work::Flow { list, .. } => Some(*list),
         Work::Role { .. }
         | Work::Each { .. }
@@ -171,13 +172,13 @@ fn tasks(program: &Program, state: &State) -> Vec<TaskDetail> {
         | Work::Operation { .. }
         | Work::Ask { .. } => None,
     };
-    let detail = |(at, item): (usize, &remand_kernel::event::Item)| {
+    let detail = |(index, item): (usize, &remand_kernel::event::Item)| {
         // Tasks are in a sub-flow only while the main line is at the phase that owns it.
-        let run = state.tasks.get(at).filter(|_| flow == Some(list));
-        let rounds_left = run.map_or(&[][..], |run| run.left.as_slice());
+        let task_run = state.tasks.get(index).filter(|_| current_list == Some(list));
+        let rounds_left = task_run.map_or(&[][..], |task_run| task_run.left.as_slice());
         TaskDetail {
             task: item.id.clone(),
-            state: task_state(program, state, item, run),
+            state: task_state(program, state, item, task_run),
             rounds_left: rounds_left
                 .iter()
                 .map(|(budget, left)| (program.budget(*budget).name.clone(), *left))
@@ -191,18 +192,18 @@ fn task_state(
     program: &Program,
     state: &State,
     item: &remand_kernel::event::Item,
-    run: Option<&TaskRun>,
+    task_run: Option<&TaskRun>,
 ) -> TaskState {
     let is_finished = |task: &str| state.finished.contains_key(task);
-    match run.map(|run| (run.progress, run)) {
-        Some((TaskProgress::Running, run)) => {
-            TaskState::InPhase { phase: program.phase(run.lane_state.phase).name.clone() }
+    match task_run.map(|task_run| (task_run.progress, task_run)) {
+        Some((TaskProgress::Running, task_run)) => {
+            TaskState::InPhase { phase: program.phase(task_run.lane_state.phase).name.clone() }
         }
         Some((TaskProgress::Waiting, _)) => {
             let needs = item.needs.iter().filter(|need| !is_finished(need)).cloned().collect();
             TaskState::Waiting { needs }
         }
-        Some((TaskProgress::Stands, _)) => TaskState::Stands,
+        Some((TaskProgress::Stands, _)) => TaskState::StillValid,
         Some((TaskProgress::Blocked, _)) => TaskState::Blocked,
         Some((TaskProgress::Exited(signal), _)) if !is_finished(&item.id) => {
             TaskState::EndedWith { signal: program.signal(signal).to_string() }

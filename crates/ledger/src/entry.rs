@@ -1,4 +1,4 @@
-//! One step of one run on its way into the journal: the event with its facts, rulings and commands.
+//! One step of a run, as it is appended to the journal: the event with its facts, rulings and commands.
 
 use crate::fact::{BlobId, Facts, Millis, RunId};
 use remand_kernel::{Event, Step};
@@ -13,7 +13,7 @@ pub struct JournalEntry<'e> {
     pub step: &'e Step,
     /// Content of blobs that the facts refer to and that the ledger may not have yet.
     pub blobs: &'e [Blob],
-    /// The request of another process that this event came from. The same commit consumes it.
+    /// The request of another process that became this event. The same commit consumes the request.
     pub request: Option<i64>,
 }
 

@@ -1,9 +1,9 @@
-//! Why a ledger cannot be opened, read or written, with its path and a remedy.
+//! The errors of opening, reading and writing a ledger, each with a hint.
 
 use crate::fact::{BlobId, NotABlobId, RunId};
 use std::path::{Path, PathBuf};
 
-/// A ledger operation failed.
+/// Why a ledger operation failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LedgerError {
@@ -39,13 +39,13 @@ pub enum LedgerError {
     NoSuchBlob { id: BlobId },
     #[error("there is no run `{name}`")]
     NoSuchRun { name: String },
-    #[error("`{name}` matches several runs: {}", fits.join(", "))]
-    AmbiguousRun { name: String, fits: Vec<String> },
+    #[error("`{name}` matches several runs: {}", matches.join(", "))]
+    AmbiguousRun { name: String, matches: Vec<String> },
     #[error("{what} in the ledger {} cannot be read: {detail}", path.display())]
     Undecodable { path: PathBuf, what: String, detail: String },
     #[error("{} already exists", path.display())]
     Exists { path: PathBuf },
-    #[error("the ledger {} failed", path.display())]
+    #[error("SQLite failed on the ledger {}", path.display())]
     Sqlite { path: PathBuf, source: rusqlite::Error },
 }
 
@@ -125,7 +125,7 @@ impl LedgerError {
     }
 }
 
-/// An error before the path of the ledger is added to it.
+/// An error to which the path of the ledger is not added yet.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Sqlite(rusqlite::Error),

@@ -1,7 +1,7 @@
 //! Exports one run to a SQLite file, with `anvil_checks` and `pipeline_telemetry` as tables.
 
 use crate::chain::GENESIS;
-use crate::column::whole;
+use crate::column::sql_integer;
 use crate::error::{Fault, LedgerError};
 use crate::fact::RunId;
 use crate::query::Reader;
@@ -64,20 +64,23 @@ fn create(to: &Path) -> Result<(), LedgerError> {
 }
 
 fn write(reader: &Reader, run: &RunId, to: &Path) -> Result<(), LedgerError> {
-    let target = |fault: Fault| LedgerError::from_fault(to, fault);
+    let target_error = |fault: Fault| LedgerError::from_fault(to, fault);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut conn = Connection::open_with_flags(to, flags).map_err(|error| target(error.into()))?;
-    let tx = conn.transaction().map_err(|error| target(error.into()))?;
-    tx.execute_batch(TABLES).map_err(|error| target(error.into()))?;
-    let source = reader.view()?;
+    let mut conn = Connection::open_with_flags(to, flags).map_err(|error| target_error(error.into()))?;
+    let tx = conn.transaction().map_err(|error| target_error(error.into()))?;
+    tx.execute_batch(TABLES).map_err(|error| target_error(error.into()))?;
+    let snapshot = reader.begin_read()?;
     copy(reader, &tx, to, (CHECKS, INSERT_CHECK), [run])?;
     copy(reader, &tx, to, (TELEMETRY, INSERT_TELEMETRY), [run])?;
     copy(reader, &tx, to, (EVENTS, INSERT_EVENT), params![run, GENESIS])?;
     let head = reader.head()?;
-    drop(source);
-    tx.execute("INSERT INTO head (count, hash) VALUES (?1, ?2)", params![whole(head.count), head.hash.0])
-        .and_then(|_| tx.commit())
-        .map_err(|error| target(error.into()))
+    drop(snapshot);
+    tx.execute(
+        "INSERT INTO head (count, hash) VALUES (?1, ?2)",
+        params![sql_integer(head.count), head.hash.0],
+    )
+    .and_then(|_| tx.commit())
+    .map_err(|error| target_error(error.into()))
 }
 
 /// Copies the rows of a query.
@@ -94,7 +97,7 @@ fn copy(
         let columns = select.column_count();
         let mut rows = select.query(params)?;
         while let Some(row) = rows.next()? {
-            let values: Vec<Value> = (0..columns).map(|at| row.get(at)).collect::<Result<_, _>>()?;
+            let values: Vec<Value> = (0..columns).map(|column| row.get(column)).collect::<Result<_, _>>()?;
             insert
                 .execute(params_from_iter(values))
                 .map_err(|error| Fault::from(LedgerError::from_fault(to, error.into())))?;

@@ -1,5 +1,5 @@
-//! What the host observed with an event: evidence, artifacts, telemetry. The journal stores facts with their event, so
-//! every projection can be rebuilt from it.
+//! Facts: what the host observed with an event, such as evidence, artifacts and telemetry. The journal stores
+//! facts with their event, so every projection can be rebuilt from it.
 
 use remand_kernel::change::Digest;
 use remand_kernel::evidence::{RowPhase, Tier};
@@ -7,7 +7,7 @@ use remand_kernel::finding::Severity;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Identifies a run. Sorts by time, and is valid in branch, tag and folder names.
+/// Identifies a run. Ids sort by time and are valid in branch, tag and folder names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunId(pub String);
@@ -31,37 +31,37 @@ pub struct BlobId(pub [u8; 32]);
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Facts {
-    /// Only with the first event of a run.
+    /// The inputs of the run. Only the first event of a run has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened: Option<RunOpening>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Artifact>,
-    /// Of the dispatch or operation that ended.
+    /// The telemetry of the dispatch or operation that ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub telemetry: Option<Telemetry>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
-    /// What became of the run's work, from the operation that ended.
+    /// What happened to the run's work, as the operation that ended reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery: Option<Delivery>,
     /// The tree that the baseline checks of a task were measured on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline_tree: Option<String>,
-    /// What was wrong with the result of a dispatch that failed as malformed.
+    /// Why the contract refused the result of the dispatch that ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub malformed: Option<MalformedCause>,
 }
 
-/// What became of a run's work.
+/// What happened to a run's work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Delivery {
     Committed {
         commit: String,
         branch: String,
-        /// Where the work is one document: its path in the repository.
+        /// The path in the repository, if the work is one document.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         file: Option<String>,
     },
@@ -73,21 +73,21 @@ pub enum Delivery {
     Nothing,
 }
 
-/// What was wrong with a result that its contract refused.
+/// Why a contract refused a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MalformedCause {
     /// There is no result.
     Missing,
-    /// It is too short to say anything.
+    /// It is too short to be meaningful.
     TooShort,
-    /// It is about none of the assigned gaps.
+    /// It covers none of the assigned gaps.
     UnassignedGap,
     /// It does not have the form that the contract demands.
     WrongForm,
 }
 
-/// What a run was started with.
+/// The inputs of a run when it started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunOpening {
     /// The request in the user's words, or the name of the subject's file; secrets are redacted.
@@ -104,27 +104,27 @@ pub struct RunOpening {
     pub pinned: BlobId,
     /// The Remand version that opened the run.
     pub version: String,
-    /// The user's checkout when the run began; none in journals of versions that looked at it later.
+    /// The user's checkout when the run started; `None` in journals of versions that inspected it later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<CheckoutFacts>,
 }
 
-/// What the user's checkout was like when a run began, as seen on the user's machine.
+/// The state of the user's checkout when a run started, as seen on the user's machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CheckoutFacts {
-    /// The branch that was checked out; none for a detached HEAD.
+    /// The branch that was checked out; `None` for a detached HEAD.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<CheckoutFinding>,
 }
 
-/// One thing about a checkout that a run has to know.
+/// One property of a checkout that matters to a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckoutFinding {
     pub kind: CheckoutFindingKind,
-    /// The finding in words, for people.
+    /// The property as a sentence for people.
     pub text: String,
 }
 
@@ -147,7 +147,7 @@ pub enum CheckoutFindingKind {
 /// One row of evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// None for the whole run. A baseline of the whole run counts for every task.
+    /// `None` for the whole run. A baseline of the whole run counts for every task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     pub phase: RowPhase,
@@ -157,7 +157,7 @@ pub struct Check {
     pub command: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// At most 500 characters; `output` has the rest.
+    /// At most 500 characters; `output` has the full text.
     pub snippet: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<BlobId>,
@@ -177,14 +177,14 @@ pub struct Check {
     pub duration_ms: u64,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// Results test by test, as JSON.
+    /// The results of individual tests, as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<BlobId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reuse: Option<Reuse>,
 }
 
-/// Whether a result of a check can be reused. The key hashes everything that the result depends on.
+/// Whether a result of a check can be reused. The key is a hash of everything that the result depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reuse {
@@ -211,7 +211,7 @@ pub struct Artifact {
     pub format: String,
 }
 
-/// What one dispatch did and used.
+/// The report of one dispatch: what it did and used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Telemetry {
@@ -232,21 +232,21 @@ pub struct Telemetry {
     /// The result as the agent left it, valid or not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<BlobId>,
-    /// The answer found in its output, where there is no result file.
+    /// The answer found in its output, if there is no result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<BlobId>,
-    /// The git trees before and after.
+    /// The git trees before and after the dispatch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// Exit status of the process; the negated signal number if a signal ended it; none if the engine killed it.
+    /// Exit status of the process; the negated signal number if a signal ended it; `None` if the engine killed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// None if the agent does not report them.
+    /// `None` if the agent does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<TokenCounts>,
-    /// The price that the cost was computed from; none if the agent reported the cost, or the cost is unknown.
+    /// The price that the cost was computed from; `None` if the agent reported the cost, or the cost is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<String>,
 }
@@ -257,18 +257,18 @@ pub struct Telemetry {
 pub struct TokenCounts {
     pub input: u64,
     pub output: u64,
-    /// Read from the service's cache.
+    /// Tokens read from the service's cache.
     pub cached: u64,
-    /// Written to the service's cache.
+    /// Tokens written to the service's cache.
     pub stored: u64,
 }
 
 impl TokenCounts {
-    pub fn all(self) -> u64 {
+    pub fn total(self) -> u64 {
         [self.input, self.output, self.cached, self.stored].into_iter().fold(0, u64::saturating_add)
     }
 
-    /// What was added since an earlier count.
+    /// The tokens added since an earlier count.
     #[must_use]
     pub fn since(self, before: TokenCounts) -> TokenCounts {
         TokenCounts {
@@ -280,7 +280,7 @@ impl TokenCounts {
     }
 
     #[must_use]
-    pub fn and(self, more: TokenCounts) -> TokenCounts {
+    pub fn plus(self, more: TokenCounts) -> TokenCounts {
         TokenCounts {
             input: self.input.saturating_add(more.input),
             output: self.output.saturating_add(more.output),
@@ -290,12 +290,12 @@ impl TokenCounts {
     }
 }
 
-/// Something for a person to read later: a degradation, a violation, a concern, a lesson.
+/// A note for a person to read later: a degradation, a violation, a concern, a lesson.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     pub kind: NoteKind,
     pub text: String,
-    /// The files that it is about.
+    /// The files that it concerns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -305,17 +305,17 @@ pub struct Note {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoteKind {
-    /// Something that the run had to do without.
+    /// Something that lowers the confidence.
     Degradation,
     /// A role exceeded its permissions; the blob is the diff that was undone.
     Violation,
     /// Pushback on the request.
     Concern,
-    /// The state of the checkout, a hook, a limit that cannot be enforced.
+    /// A warning about the checkout, a hook, or a limit that cannot be enforced.
     Warning,
-    /// For the decisions log.
+    /// A decision for the decisions log.
     Decision,
-    /// For later runs in the same repository.
+    /// A lesson for later runs in the same repository.
     Lesson,
     /// A test that passed at the baseline and fails now.
     Regression,
@@ -377,20 +377,20 @@ impl std::str::FromStr for BlobId {
     type Err = NotABlobId;
 
     fn from_str(text: &str) -> Result<BlobId, NotABlobId> {
-        let refuse = || NotABlobId(text.to_string());
+        let invalid = || NotABlobId(text.to_string());
         if text.len() != 64 || !text.is_ascii() {
-            return Err(refuse());
+            return Err(invalid());
         }
         let mut bytes = [0; 32];
-        for (at, byte) in bytes.iter_mut().enumerate() {
-            let half = |at: usize| char::from(text.as_bytes()[at]).to_digit(16).ok_or_else(refuse);
-            *byte = (half(at * 2)? << 4 | half(at * 2 + 1)?) as u8;
+        for (index, byte) in bytes.iter_mut().enumerate() {
+            let half = |index: usize| char::from(text.as_bytes()[index]).to_digit(16).ok_or_else(invalid);
+            *byte = (half(index * 2)? << 4 | half(index * 2 + 1)?) as u8;
         }
         Ok(BlobId(bytes))
     }
 }
 
-/// The text is not a blob id.
+/// The string is not a blob id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a blob id: expected 64 hexadecimal digits")]
 pub struct NotABlobId(pub String);

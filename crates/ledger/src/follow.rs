@@ -1,66 +1,71 @@
-//! Tables follow the journal: events appended since the last time are replayed and projected, many in one unsynced
-//! commit. What a crash loses of the tables is made again from the journal.
+//! Brings the tables up to date with the journal: replays and projects the events appended since the last time, many in
+//! one unsynced commit. Rows that a crash loses are rebuilt from the journal.
 
 use crate::error::Fault;
 use crate::fact::RunId;
 use crate::history::{Purpose, RunReplays};
 use crate::project::{self, EventSlot, Memo, ReplayedEvent};
-use crate::replay_error::Failed;
-use crate::tables::PROJECTED;
+use crate::replay_error::ReplayFailure;
+use crate::tables::PROJECTION_TABLES;
 use remand_kernel::command::Command;
 use rusqlite::{Connection, params};
 
-/// Events between two snapshots of a run. A resume replays at most as many.
+/// Events between two snapshots of a run. A resume replays at most this many.
 pub const SNAPSHOT_EVERY: i64 = 128;
 
-const FOLLOWED: &str = "SELECT event FROM followed";
-const FOLLOW: &str = "UPDATE followed SET event = ?1";
-const BEHIND: &str = "SELECT coalesce((SELECT max(id) FROM events), 0) > event FROM followed";
-const SNAP: &str = "INSERT OR REPLACE INTO snapshots (run, seq, state, open) VALUES (?1, ?2, ?3, ?4)";
-const FORGET: &str = "DELETE FROM snapshots WHERE run = ?1 AND seq <= ?2";
+const LAST_PROJECTED: &str = "SELECT event FROM followed";
+const SET_LAST_PROJECTED: &str = "UPDATE followed SET event = ?1";
+const HAS_LAG: &str = "SELECT coalesce((SELECT max(id) FROM events), 0) > event FROM followed";
+const STORE_SNAPSHOT: &str =
+    "INSERT OR REPLACE INTO snapshots (run, seq, state, open) VALUES (?1, ?2, ?3, ?4)";
+const DELETE_OLD_SNAPSHOTS: &str = "DELETE FROM snapshots WHERE run = ?1 AND seq <= ?2";
 
 /// Whether the journal has events that the tables do not show yet.
-pub(crate) fn is_behind(conn: &Connection) -> Result<bool, Fault> {
-    Ok(conn.prepare_cached(BEHIND)?.query_row([], |row| row.get(0))?)
+pub(crate) fn has_lag(conn: &Connection) -> Result<bool, Fault> {
+    Ok(conn.prepare_cached(HAS_LAG)?.query_row([], |row| row.get(0))?)
 }
 
-/// The last event that the tables show.
-pub(crate) fn followed(conn: &Connection) -> Result<i64, Fault> {
-    Ok(conn.prepare_cached(FOLLOWED)?.query_row([], |row| row.get(0))?)
+/// The id of the last event that the tables show.
+pub(crate) fn last_projected(conn: &Connection) -> Result<i64, Fault> {
+    Ok(conn.prepare_cached(LAST_PROJECTED)?.query_row([], |row| row.get(0))?)
 }
 
-/// Projects the journal to its end, within a transaction of the caller.
-pub(crate) fn follow(conn: &Connection, replays: &mut RunReplays, purpose: Purpose) -> Result<(), Failed> {
-    let after = followed(conn)?;
+/// Projects the journal up to its end. The caller has opened a transaction.
+pub(crate) fn catch_up(
+    conn: &Connection,
+    replays: &mut RunReplays,
+    purpose: Purpose,
+) -> Result<(), ReplayFailure> {
+    let after = last_projected(conn)?;
     let last = replays.replay_after(conn, after, purpose, |replayed, slot, _, memo, open| {
         project_event(conn, replayed, slot, memo, open)
     })?;
     if last != after {
-        conn.prepare_cached(FOLLOW)?.execute([last])?;
+        conn.prepare_cached(SET_LAST_PROJECTED)?.execute([last])?;
     }
     replays.drop_idle();
     Ok(())
 }
 
-/// The same for the last events of the journal, which the caller has in memory. If the tables lack more than those, all
-/// of it is read from the journal.
-pub(crate) fn show(
+/// Catches up with the last events of the journal, which the caller has in memory. If the tables lack earlier events
+/// too, all of them are read from the journal.
+pub(crate) fn catch_up_with(
     conn: &Connection,
     replays: &mut RunReplays,
     events: &[ReplayedEvent<'_>],
-    slot: &[EventSlot],
-) -> Result<(), Failed> {
-    let (Some(first), Some(last)) = (slot.first(), slot.last()) else {
+    slots: &[EventSlot],
+) -> Result<(), ReplayFailure> {
+    let (Some(first), Some(last)) = (slots.first(), slots.last()) else {
         return Ok(());
     };
-    if followed(conn)? + 1 != first.id {
-        return follow(conn, replays, Purpose::Follow);
+    if last_projected(conn)? + 1 != first.id {
+        return catch_up(conn, replays, Purpose::CatchUp);
     }
-    for (replayed, slot) in events.iter().zip(slot) {
+    for (replayed, slot) in events.iter().zip(slots) {
         replays
             .advance(conn, replayed, *slot, |memo, open| project_event(conn, replayed, *slot, memo, open))?;
     }
-    conn.prepare_cached(FOLLOW)?.execute([last.id])?;
+    conn.prepare_cached(SET_LAST_PROJECTED)?.execute([last.id])?;
     replays.drop_idle();
     Ok(())
 }
@@ -80,15 +85,15 @@ fn project_event(
     Ok(())
 }
 
-/// Empties all projection tables and fills them again, within a transaction of the caller.
-pub(crate) fn rebuild(conn: &Connection, replays: &mut RunReplays) -> Result<(), Failed> {
-    for projected in PROJECTED {
-        conn.execute(&format!("DELETE FROM {}", projected.table), [])?;
+/// Empties all projection tables and fills them again. The caller has opened a transaction.
+pub(crate) fn rebuild(conn: &Connection, replays: &mut RunReplays) -> Result<(), ReplayFailure> {
+    for projection in PROJECTION_TABLES {
+        conn.execute(&format!("DELETE FROM {}", projection.table), [])?;
     }
     conn.execute("DELETE FROM snapshots", [])?;
-    conn.execute(FOLLOW, [0])?;
+    conn.execute(SET_LAST_PROJECTED, [0])?;
     *replays = RunReplays::default();
-    follow(conn, replays, Purpose::Rebuild)
+    catch_up(conn, replays, Purpose::Rebuild)
 }
 
 fn store_snapshot(
@@ -99,7 +104,7 @@ fn store_snapshot(
 ) -> Result<(), Fault> {
     let run: &RunId = replayed.run;
     let (state, open) = (serde_json::to_string(replayed.state)?, serde_json::to_string(open)?);
-    conn.prepare_cached(SNAP)?.execute(params![run, seq, state, open])?;
-    conn.prepare_cached(FORGET)?.execute(params![run, seq - 2 * SNAPSHOT_EVERY])?;
+    conn.prepare_cached(STORE_SNAPSHOT)?.execute(params![run, seq, state, open])?;
+    conn.prepare_cached(DELETE_OLD_SNAPSHOTS)?.execute(params![run, seq - 2 * SNAPSHOT_EVERY])?;
     Ok(())
 }

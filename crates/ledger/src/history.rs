@@ -1,11 +1,11 @@
-//! Replays the whole journal in order, stepping each event with the program that its run is pinned to.
+//! Replays the journal in order, and steps each event with the pinned program of its run.
 
 use crate::chain::{GENESIS, Link};
 use crate::error::Fault;
 use crate::fact::{BlobId, Facts, Millis, RunId};
 use crate::project::{EventSlot, Memo, ReplayedEvent};
-use crate::replay_error::Failed;
-use crate::restore::{Comparison, fold_open, state_at};
+use crate::replay_error::ReplayFailure;
+use crate::restore::{Comparison, state_at, update_open};
 use remand_kernel::command::Command;
 use remand_kernel::{Event, Program, State, step};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -18,13 +18,13 @@ const HASH: &str = "SELECT hash FROM events WHERE id = ?1";
 const FIRST_FACTS: &str = "SELECT facts FROM events WHERE run = ?1 AND seq = 1";
 const BLOB: &str = "SELECT body FROM blobs WHERE id = ?1";
 
-/// What is pinned with a run; the host owns the other keys.
+/// The pinned data of a run, as far as the ledger reads it. The host defines the other keys.
 #[derive(Deserialize)]
 struct Pinned {
     program: Program,
 }
 
-/// The runs of a journal, each as far as it was replayed.
+/// The replays of the runs of a journal.
 #[derive(Debug, Default)]
 pub(crate) struct RunReplays {
     runs: HashMap<RunId, RunReplay>,
@@ -32,16 +32,16 @@ pub(crate) struct RunReplays {
     programs: HashMap<BlobId, Weak<Program>>,
 }
 
-/// One run, as far as it was replayed.
+/// The replay of one run.
 #[derive(Debug, Default)]
 struct RunReplay {
-    /// None after an event that was projected from the caller's memory instead of replayed.
+    /// `None` after an event that was projected from the caller's memory instead of replayed.
     current: Option<ProgramState>,
-    /// The number of its last event.
+    /// The number of the last event that was replayed.
     seq: i64,
     /// Commands that have neither ended nor been cancelled.
     open: Vec<Command>,
-    /// What its tables hold, so that only changes are written.
+    /// What the tables hold of the run, so that only changes are written.
     memo: Memo,
 }
 
@@ -52,44 +52,46 @@ struct ProgramState {
     state: State,
 }
 
-/// What the journal is replayed for.
+/// The reason for a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// To compare it with the tables. The chain was checked before.
+    /// To compare the journal with the tables. The chain was checked before.
     Audit,
     /// To fill empty tables.
     Rebuild,
-    /// To project new events. A run that this version cannot replay keeps its rows; resume and audit say why.
-    Follow,
+    /// To project new events. A run that this version cannot replay keeps its rows; resume and audit report why.
+    CatchUp,
 }
 
 impl RunReplays {
-    /// Replays everything after the event with this id. `see` gets each event, its commands as recorded, what the tables
-    /// hold of the run, and the commands open after it. Returns the id of the last event.
+    /// Replays everything after the event with this id. `visit` receives each event, its commands as recorded, what the
+    /// tables hold of its run, and the commands that are open after it. Returns the id of the last event.
     pub(crate) fn replay_after(
         &mut self,
         conn: &Connection,
         after: i64,
         purpose: Purpose,
-        mut see: impl FnMut(&ReplayedEvent<'_>, EventSlot, &str, &mut Memo, &[Command]) -> Result<(), Fault>,
-    ) -> Result<i64, Failed> {
+        mut visit: impl FnMut(&ReplayedEvent<'_>, EventSlot, &str, &mut Memo, &[Command]) -> Result<(), Fault>,
+    ) -> Result<i64, ReplayFailure> {
         let mut statement = conn.prepare_cached(EVENTS)?;
         let mut rows = statement.query([after])?;
         let (mut last, mut comparison) = (after, Comparison::default());
-        let mut chain = match purpose {
+        let mut previous_hash = match purpose {
             Purpose::Audit => None,
-            Purpose::Rebuild | Purpose::Follow => Some(hash_of(conn, after)?),
+            Purpose::Rebuild | Purpose::CatchUp => Some(hash_of(conn, after)?),
         };
         while let Some(row) = rows.next()? {
-            let recorded = Recorded::read(row)?;
+            let recorded = RecordedEvent::read(row)?;
             last = recorded.slot.id;
-            if let Some(previous) = &mut chain {
-                *previous = recorded.link(row, previous)?;
+            if let Some(previous) = &mut previous_hash {
+                *previous = recorded.verify_hash(row, previous)?;
             }
-            match self.replay_one(conn, row, &recorded, &mut comparison, &mut see) {
-                Err(Failed::Mismatch { .. } | Failed::Refused { .. } | Failed::NoProgram { .. })
-                    if purpose == Purpose::Follow =>
-                {
+            match self.replay_one(conn, row, &recorded, &mut comparison, &mut visit) {
+                Err(
+                    ReplayFailure::Mismatch { .. }
+                    | ReplayFailure::Refused { .. }
+                    | ReplayFailure::NoProgram { .. },
+                ) if purpose == Purpose::CatchUp => {
                     self.runs.remove(&recorded.run);
                 }
                 replayed => replayed?,
@@ -102,29 +104,29 @@ impl RunReplays {
         &mut self,
         conn: &Connection,
         row: &Row<'_>,
-        recorded: &Recorded,
+        recorded: &RecordedEvent,
         comparison: &mut Comparison,
-        see: &mut impl FnMut(&ReplayedEvent<'_>, EventSlot, &str, &mut Memo, &[Command]) -> Result<(), Fault>,
-    ) -> Result<(), Failed> {
-        let Recorded { run, slot, event, facts } = recorded;
+        visit: &mut impl FnMut(&ReplayedEvent<'_>, EventSlot, &str, &mut Memo, &[Command]) -> Result<(), Fault>,
+    ) -> Result<(), ReplayFailure> {
+        let RecordedEvent { run, slot, event, facts } = recorded;
         let seq = slot.seq;
         if self.runs.get(run).is_none_or(|replay| replay.seq != seq - 1 || replay.current.is_none()) {
             let replay = self.load(conn, run, seq - 1)?;
             self.runs.insert(run.clone(), replay);
         }
-        let Some(RunReplay { current: Some(current), seq: reached, open, memo }) = self.runs.get_mut(run)
+        let Some(RunReplay { current: Some(current), seq: last_seq, open, memo }) = self.runs.get_mut(run)
         else {
             return Ok(());
         };
         let ProgramState { program, state } = current;
-        let text = |at: usize| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
+        let text = |column: usize| row.get_ref(column)?.as_str().map_err(rusqlite::Error::from);
         let stepped = step(program, state, event);
-        let stepped = stepped.map_err(|refusal| Failed::Refused { run: run.clone(), seq, refusal })?;
+        let stepped = stepped.map_err(|refusal| ReplayFailure::Refused { run: run.clone(), seq, refusal })?;
         comparison.compare(run, seq, text(6)?, &stepped.rulings)?;
-        fold_open(open, event, stepped.commands.iter().cloned());
-        *reached = seq;
+        update_open(open, event, stepped.commands.iter().cloned());
+        *last_seq = seq;
         let replayed = ReplayedEvent { run, program, event, facts, step: &stepped, state };
-        see(&replayed, *slot, text(7)?, memo, open)?;
+        visit(&replayed, *slot, text(7)?, memo, open)?;
         Ok(())
     }
 
@@ -134,8 +136,8 @@ impl RunReplays {
         conn: &Connection,
         replayed: &ReplayedEvent<'_>,
         slot: EventSlot,
-        see: impl FnOnce(&mut Memo, &[Command]) -> Result<(), Fault>,
-    ) -> Result<(), Failed> {
+        visit: impl FnOnce(&mut Memo, &[Command]) -> Result<(), Fault>,
+    ) -> Result<(), ReplayFailure> {
         let ReplayedEvent { run, event, step, .. } = replayed;
         if self.runs.get(*run).is_none_or(|replay| replay.seq != slot.seq - 1) {
             let replay =
@@ -145,15 +147,15 @@ impl RunReplays {
         let Some(replay) = self.runs.get_mut(*run) else {
             return Ok(());
         };
-        fold_open(&mut replay.open, event, step.commands.iter().cloned());
+        update_open(&mut replay.open, event, step.commands.iter().cloned());
         replay.seq = slot.seq;
         replay.current = None;
-        see(&mut replay.memo, &replay.open)?;
+        visit(&mut replay.memo, &replay.open)?;
         Ok(())
     }
 
-    /// A run after the event with this number, with what its tables hold.
-    fn load(&mut self, conn: &Connection, run: &RunId, seq: i64) -> Result<RunReplay, Failed> {
+    /// Loads a run as it was after the event with this number, with what its tables hold.
+    fn load(&mut self, conn: &Connection, run: &RunId, seq: i64) -> Result<RunReplay, ReplayFailure> {
         let program = self.program(conn, run)?;
         if seq == 0 {
             let state = State::new(&program);
@@ -164,7 +166,7 @@ impl RunReplays {
         Ok(RunReplay { current: Some(ProgramState { program, state }), seq, open, memo })
     }
 
-    fn program(&mut self, conn: &Connection, run: &RunId) -> Result<Arc<Program>, Failed> {
+    fn program(&mut self, conn: &Connection, run: &RunId) -> Result<Arc<Program>, ReplayFailure> {
         let pinned = pinned_of(conn, run)?;
         if let Some(program) = self.programs.get(&pinned).and_then(Weak::upgrade) {
             return Ok(program);
@@ -174,36 +176,36 @@ impl RunReplays {
         Ok(program)
     }
 
-    /// Drops runs that only a human can continue.
+    /// Drops runs whose open commands are all questions to a human.
     pub(crate) fn drop_idle(&mut self) {
         self.runs.retain(|_, replay| replay.open.iter().any(|command| !matches!(command, Command::Ask(_))));
     }
 }
 
-/// A row of the journal, decoded.
-struct Recorded {
+/// A decoded row of the journal.
+struct RecordedEvent {
     run: RunId,
     slot: EventSlot,
     event: Event,
     facts: Facts,
 }
 
-impl Recorded {
-    fn read(row: &Row<'_>) -> Result<Recorded, Fault> {
+impl RecordedEvent {
+    fn read(row: &Row<'_>) -> Result<RecordedEvent, Fault> {
         let run: RunId = row.get(1)?;
         let slot = EventSlot { id: row.get(0)?, seq: row.get(2)?, at: Millis(row.get(3)?) };
-        let text = |at: usize| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
+        let text = |column: usize| row.get_ref(column)?.as_str().map_err(rusqlite::Error::from);
         let event = serde_json::from_str(text(4)?)
             .map_err(|error| Fault::decode(format!("event {} of run {run}", slot.seq), &error))?;
         let facts = decode_facts(&run, slot.seq, text(5)?)?;
-        Ok(Recorded { run, slot, event, facts })
+        Ok(RecordedEvent { run, slot, event, facts })
     }
 }
 
-impl Recorded {
-    /// The hash of the row. It must follow from the previous hash: a forged row is never projected.
-    fn link(&self, row: &Row<'_>, previous: &[u8; 32]) -> Result<[u8; 32], Fault> {
-        let text = |at: usize| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
+impl RecordedEvent {
+    /// Verifies and returns the hash of the row, given the previous hash. A forged row is never projected.
+    fn verify_hash(&self, row: &Row<'_>, previous: &[u8; 32]) -> Result<[u8; 32], Fault> {
+        let text = |column: usize| row.get_ref(column)?.as_str().map_err(rusqlite::Error::from);
         let EventSlot { id, seq, at } = self.slot;
         let link = Link {
             id,
@@ -225,7 +227,7 @@ impl Recorded {
     }
 }
 
-/// The hash of an event, or the hash before the first one.
+/// The hash of an event; for id 0, the hash before the first event.
 fn hash_of(conn: &Connection, id: i64) -> Result<[u8; 32], Fault> {
     match id {
         0 => Ok(GENESIS),
@@ -233,7 +235,7 @@ fn hash_of(conn: &Connection, id: i64) -> Result<[u8; 32], Fault> {
     }
 }
 
-/// The facts of an event. The empty text means none.
+/// Decodes the facts of an event. An empty string means no facts.
 pub(crate) fn decode_facts(run: &RunId, seq: i64, text: &str) -> Result<Facts, Fault> {
     if text.is_empty() {
         return Ok(Facts::default());
@@ -242,28 +244,28 @@ pub(crate) fn decode_facts(run: &RunId, seq: i64, text: &str) -> Result<Facts, F
         .map_err(|error| Fault::decode(format!("the facts of event {seq} of run {run}"), &error))
 }
 
-/// The blob that holds what is pinned with a run, from its first event.
-pub(crate) fn pinned_of(conn: &Connection, run: &RunId) -> Result<BlobId, Failed> {
-    let none = |detail: &str| Failed::NoProgram { run: run.clone(), detail: detail.to_string() };
+/// The blob with the pinned data of a run, as its first event names it.
+pub(crate) fn pinned_of(conn: &Connection, run: &RunId) -> Result<BlobId, ReplayFailure> {
+    let no_program = |detail: &str| ReplayFailure::NoProgram { run: run.clone(), detail: detail.to_string() };
     let text: Option<String> =
         conn.prepare_cached(FIRST_FACTS)?.query_row([run], |row| row.get(0)).optional()?;
-    let text = text.ok_or_else(|| none("its first event is missing"))?;
+    let text = text.ok_or_else(|| no_program("its first event is missing"))?;
     let facts = decode_facts(run, 1, &text)?;
-    facts.opened.map(|opened| opened.pinned).ok_or_else(|| none("its first event does not name it"))
+    facts.opened.map(|opened| opened.pinned).ok_or_else(|| no_program("its first event does not name it"))
 }
 
-/// The program that is pinned with a run.
-pub(crate) fn read_program(conn: &Connection, run: &RunId, pinned: BlobId) -> Result<Program, Failed> {
-    let none = |detail: String| Failed::NoProgram { run: run.clone(), detail };
+/// Reads the program that is pinned with a run.
+pub(crate) fn read_program(conn: &Connection, run: &RunId, pinned: BlobId) -> Result<Program, ReplayFailure> {
+    let no_program = |detail: String| ReplayFailure::NoProgram { run: run.clone(), detail };
     let mut statement = conn.prepare_cached(BLOB)?;
     let mut rows = statement.query([pinned])?;
     let Some(row) = rows.next()? else {
-        return Err(none(format!("blob {pinned} is missing")));
+        return Err(no_program(format!("blob {pinned} is missing")));
     };
     let bytes = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
     if BlobId::of(bytes) != pinned {
-        return Err(none(format!("the content of blob {pinned} does not match its id")));
+        return Err(no_program(format!("the content of blob {pinned} does not match its id")));
     }
-    let pinned: Pinned = serde_json::from_slice(bytes).map_err(|error| none(error.to_string()))?;
+    let pinned: Pinned = serde_json::from_slice(bytes).map_err(|error| no_program(error.to_string()))?;
     Ok(pinned.program)
 }

@@ -1,4 +1,4 @@
-//! The writer of a process: appends entries, many to a commit, and stores requests for other processes.
+//! The writing side of a ledger: appends entries, many to a commit, and stores requests for other processes.
 
 use crate::chain::{GENESIS, Link};
 use crate::entry::JournalEntry;
@@ -8,7 +8,7 @@ use crate::follow;
 use crate::history::{Purpose, RunReplays};
 use crate::log_space::LogSpace;
 use crate::project::{EventSlot, ReplayedEvent};
-use crate::replay_error::{Failed, ReplayError};
+use crate::replay_error::{ReplayError, ReplayFailure};
 use crate::schema;
 use remand_kernel::{Event, Program, State};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Initial size of the encoding buffer. Most rows fit.
-const BUFFER: usize = 4096;
+/// Initial size of the encoding buffer in bytes. Most rows fit.
+const BUFFER_SIZE: usize = 4096;
 
 const BEGIN: &str = "BEGIN IMMEDIATE";
 const COMMIT: &str = "COMMIT";
@@ -38,17 +38,18 @@ const REFUSE: &str = "UPDATE requests SET refused = ?2 WHERE id = ?1 AND refused
 /// Writes the log back into the database, as far as readers permit.
 const WRITE_BACK: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
-/// The writing connection.
+/// A connection that writes.
 #[derive(Debug)]
 pub struct Ledger {
     conn: Connection,
     path: PathBuf,
     log_space: LogSpace,
-    /// The last event of each run that this process knows. If the journal has more, another process continued the run.
+    /// The last event of each run that this process has seen. If the journal has more, another process continued the
+    /// run.
     last_events: HashMap<RunId, LastEvent>,
     /// The end of the journal when this process last appended. Others may have appended since.
-    end: Option<End>,
-    /// The runs as far as the tables show them.
+    end: Option<JournalEnd>,
+    /// The replays of the runs, as far as the tables show them.
     replays: RunReplays,
     /// Events appended by this process that the tables do not show yet.
     lag: usize,
@@ -78,8 +79,8 @@ impl Ledger {
             slots: Vec::new(),
         };
         // A killed process may have left events that the tables do not show.
-        if follow::is_behind(&ledger.conn).map_err(|fault| LedgerError::from_fault(path, fault))? {
-            ledger.catch_up()?;
+        if follow::has_lag(&ledger.conn).map_err(|fault| LedgerError::from_fault(path, fault))? {
+            ledger.project_all()?;
         }
         Ok(ledger)
     }
@@ -92,15 +93,15 @@ impl Ledger {
         &mut self.conn
     }
 
-    /// Appends entries of any runs in one synced commit, and returns the number of each in its run. On an error nothing is
-    /// written. `follow` or `show` projects the entries.
+    /// Appends entries of any runs in one synced commit, and returns the number of each in its run. On an error nothing
+    /// is written. `catch_up` or `catch_up_with` projects the entries.
     pub fn append(&mut self, entries: &[JournalEntry<'_>]) -> Result<Vec<u64>, LedgerError> {
         if entries.is_empty() {
             return Ok(Vec::new());
         }
-        let believed = self.end.take();
-        let written = match (self.write(entries, believed), believed) {
-            // The remembered end is out of date. Read it, to find out whether it is the run that was overtaken.
+        let remembered = self.end.take();
+        let written = match (self.write(entries, remembered), remembered) {
+            // The remembered end may be out of date. If the write also fails with the real end, the run was overtaken.
             (Err(LedgerError::Overtaken { .. }), Some(_)) => self.write(entries, None),
             (written, _) => written,
         };
@@ -112,18 +113,18 @@ impl Ledger {
         Ok(self.slots.iter().map(|slot| u64::try_from(slot.seq).unwrap_or(0)).collect())
     }
 
-    /// Writes entries after this end of the journal; without one, reads it first.
+    /// Writes entries after this end of the journal; if it is `None`, reads the end first.
     fn write<'e>(
         &mut self,
         entries: &'e [JournalEntry<'e>],
-        end: Option<End>,
+        end: Option<JournalEnd>,
     ) -> Result<Written<'e>, LedgerError> {
         let (conn, log_space) = (&self.conn, &mut self.log_space);
         let mut batch =
             Batch { last_events: &self.last_events, replays: &mut self.replays, runs: BTreeMap::new() };
         let written = transact(conn, || {
-            log_space.ensure();
-            let end = end.map_or_else(|| end_of(conn), Ok)?;
+            log_space.ensure_space();
+            let end = end.map_or_else(|| read_end(conn), Ok)?;
             let (slots, end) = batch.write(conn, entries, end)?;
             Ok(Written { slots, end, runs: std::mem::take(&mut batch.runs) })
         });
@@ -136,13 +137,13 @@ impl Ledger {
     }
 
     /// Projects everything that was appended. Readers wait briefly for this, then do it themselves.
-    pub fn follow(&mut self) -> Result<(), LedgerError> {
-        if self.lag == 0 { Ok(()) } else { self.catch_up() }
+    pub fn catch_up(&mut self) -> Result<(), LedgerError> {
+        if self.lag == 0 { Ok(()) } else { self.project_all() }
     }
 
-    /// Projects everything that was appended, which ends with these entries. If nothing else is missing and the caller has
-    /// the states after them, nothing is replayed.
-    pub fn show<'s>(
+    /// Projects everything that was appended; `entries` are the last append. If the tables lack nothing else and
+    /// `state_of` returns the state after each entry, nothing is replayed.
+    pub fn catch_up_with<'s>(
         &mut self,
         entries: &[JournalEntry<'_>],
         state_of: impl Fn(&RunId) -> Option<(&'s Program, &'s State)>,
@@ -157,17 +158,20 @@ impl Ledger {
         match in_memory {
             Some(replayed) if self.lag == replayed.len() && self.slots.len() == replayed.len() => {
                 let (slots, replays) = (&self.slots, &mut self.replays);
-                self.lag =
-                    unsynced(&self.conn, &self.path, || follow::show(&self.conn, replays, &replayed, slots))?;
+                self.lag = project_unsynced(&self.conn, &self.path, || {
+                    follow::catch_up_with(&self.conn, replays, &replayed, slots)
+                })?;
                 Ok(())
             }
-            Some(_) | None => self.follow(),
+            Some(_) | None => self.catch_up(),
         }
     }
 
-    fn catch_up(&mut self) -> Result<(), LedgerError> {
+    fn project_all(&mut self) -> Result<(), LedgerError> {
         let replays = &mut self.replays;
-        self.lag = unsynced(&self.conn, &self.path, || follow::follow(&self.conn, replays, Purpose::Follow))?;
+        self.lag = project_unsynced(&self.conn, &self.path, || {
+            follow::catch_up(&self.conn, replays, Purpose::CatchUp)
+        })?;
         Ok(())
     }
 
@@ -176,22 +180,22 @@ impl Ledger {
         self.last_events.insert(run.clone(), LastEvent { seq: i64::try_from(seq).unwrap_or(i64::MAX), at });
     }
 
-    /// Leaves a request for the process that drives the run.
+    /// Stores a request for the process that drives the run, and returns its id.
     pub fn request(&mut self, run: &RunId, at: Millis, event: &Event) -> Result<i64, LedgerError> {
-        let asked = || -> Result<i64, Fault> {
+        let store = || -> Result<i64, Fault> {
             let body = serde_json::to_string(event)?;
             self.conn.prepare_cached(REQUEST)?.execute(params![run, at, body])?;
             Ok(self.conn.last_insert_rowid())
         };
-        asked().map_err(|fault| LedgerError::from_fault(&self.path, fault))
+        store().map_err(|fault| LedgerError::from_fault(&self.path, fault))
     }
 
     /// Refuses a request, with a reason for the process that made it.
     pub fn refuse(&mut self, request: i64, reason: &str) -> Result<(), LedgerError> {
-        let refused = || -> Result<usize, Fault> {
+        let update = || -> Result<usize, Fault> {
             Ok(self.conn.prepare_cached(REFUSE)?.execute(params![request, reason])?)
         };
-        match refused().map_err(|fault| LedgerError::from_fault(&self.path, fault))? {
+        match update().map_err(|fault| LedgerError::from_fault(&self.path, fault))? {
             0 => Err(LedgerError::RequestGone { id: request }),
             _ => Ok(()),
         }
@@ -213,9 +217,9 @@ impl Ledger {
     pub fn rebuild(&mut self) -> Result<u64, ReplayError> {
         let rebuilt = transact(&self.conn, || {
             follow::rebuild(&self.conn, &mut self.replays)?;
-            Ok(follow::followed(&self.conn)?)
+            Ok(follow::last_projected(&self.conn)?)
         });
-        let count = rebuilt.map_err(|failed: Failed| failed.at(&self.path))?;
+        let count = rebuilt.map_err(|failure: ReplayFailure| failure.at_path(&self.path))?;
         self.lag = 0;
         Ok(u64::try_from(count).unwrap_or(0))
     }
@@ -223,11 +227,11 @@ impl Ledger {
 
 impl Drop for Ledger {
     fn drop(&mut self) {
-        // If this fails, the next reader does it.
-        let _ = self.follow();
-        if self.log_space.was_used() {
-            // The database file is then complete without its log. SQLite does this itself unless a reader closes later. On
-            // failure the rest stays in the log, and nothing is lost.
+        // If this fails, the next reader projects the rest.
+        let _ = self.catch_up();
+        if self.log_space.has_commits() {
+            // This makes the database file complete without its log. SQLite does the same when the last connection
+            // closes, but a reader may stay open. On failure the rest stays in the log, and nothing is lost.
             let _ = self.conn.query_row(WRITE_BACK, [], |_| Ok(()));
         }
     }
@@ -258,51 +262,52 @@ fn create(path: &Path) -> Result<(), LedgerError> {
     Ok(())
 }
 
-/// Projects in an unsynced commit: the journal is synced, and the tables can be made again from it. Returns the lag after
-/// it, which is zero.
-fn unsynced(
+/// Projects in an unsynced commit: the journal is synced, and the tables can be rebuilt from it. Returns the new lag,
+/// which is zero.
+fn project_unsynced(
     conn: &Connection,
     path: &Path,
-    work: impl FnOnce() -> Result<(), Failed>,
+    work: impl FnOnce() -> Result<(), ReplayFailure>,
 ) -> Result<usize, LedgerError> {
-    let done = schema::unsynced(conn, || transact(conn, work).map_err(Failed::into_fault));
+    let done = schema::unsynced(conn, || transact(conn, work).map_err(ReplayFailure::into_fault));
     done.map(|()| 0).map_err(|fault| LedgerError::from_fault(path, fault))
 }
 
 /// The id and hash of the last event of the journal.
 #[derive(Clone, Copy, Debug)]
-struct End {
+struct JournalEnd {
     id: i64,
     hash: [u8; 32],
 }
 
-fn end_of(conn: &Connection) -> Result<End, Fault> {
-    let end = conn.prepare_cached(END)?.query_row([], |row| Ok(End { id: row.get(0)?, hash: row.get(1)? }));
-    Ok(end.optional()?.unwrap_or(End { id: 0, hash: GENESIS }))
+fn read_end(conn: &Connection) -> Result<JournalEnd, Fault> {
+    let end =
+        conn.prepare_cached(END)?.query_row([], |row| Ok(JournalEnd { id: row.get(0)?, hash: row.get(1)? }));
+    Ok(end.optional()?.unwrap_or(JournalEnd { id: 0, hash: GENESIS }))
 }
 
-/// What a commit wrote.
+/// The result of a commit.
 struct Written<'e> {
     slots: Vec<EventSlot>,
-    end: End,
+    end: JournalEnd,
     runs: BTreeMap<&'e RunId, LastEvent>,
 }
 
-/// The last event of a run, as far as a process or a batch knows.
+/// The last event of a run.
 #[derive(Clone, Copy, Debug)]
 struct LastEvent {
     seq: i64,
     at: Millis,
 }
 
-/// One commit, with the runs that it touches.
+/// A commit in progress, with the runs that it touches.
 struct Batch<'l, 'e> {
     last_events: &'l HashMap<RunId, LastEvent>,
     replays: &'l mut RunReplays,
     runs: BTreeMap<&'e RunId, LastEvent>,
 }
 
-/// One transaction. `BEGIN` and `COMMIT` are prepared once, as other statements are.
+/// Runs `work` in a transaction. `BEGIN` and `COMMIT` are cached like other statements.
 fn transact<T, E: From<rusqlite::Error>>(
     conn: &Connection,
     work: impl FnOnce() -> Result<T, E>,
@@ -324,27 +329,31 @@ impl<'e> Batch<'_, 'e> {
         &mut self,
         conn: &Connection,
         entries: &'e [JournalEntry<'e>],
-        mut end: End,
-    ) -> Result<(Vec<EventSlot>, End), Fault> {
-        let mut all = Vec::with_capacity(entries.len());
-        let mut buffer = Vec::with_capacity(BUFFER);
+        mut end: JournalEnd,
+    ) -> Result<(Vec<EventSlot>, JournalEnd), Fault> {
+        let mut slots = Vec::with_capacity(entries.len());
+        let mut buffer = Vec::with_capacity(BUFFER_SIZE);
         for entry in entries {
-            let run = self.find(conn, entry)?;
-            run.seq += 1;
-            run.at = run.at.max(entry.at);
-            let slot = EventSlot { id: end.id + 1, seq: run.seq, at: run.at };
+            let last = self.last_event_mut(conn, entry)?;
+            last.seq += 1;
+            last.at = last.at.max(entry.at);
+            let slot = EventSlot { id: end.id + 1, seq: last.seq, at: last.at };
             store_blobs(conn, entry)?;
             let hash = append_row(conn, entry, slot, &end.hash, &mut buffer)?;
-            end = End { id: slot.id, hash };
-            consume(conn, entry)?;
-            all.push(slot);
+            end = JournalEnd { id: slot.id, hash };
+            consume_request(conn, entry)?;
+            slots.push(slot);
         }
-        Ok((all, end))
+        Ok((slots, end))
     }
 
-    /// The last event of the entry's run. A process that missed events must not continue the run: the journal refuses a
-    /// second event with the same number.
-    fn find(&mut self, conn: &Connection, entry: &JournalEntry<'e>) -> Result<&mut LastEvent, Fault> {
+    /// The last event of the entry's run. It may be out of date if another process continued the run; the journal then
+    /// refuses a second event with the same number.
+    fn last_event_mut(
+        &mut self,
+        conn: &Connection,
+        entry: &JournalEntry<'e>,
+    ) -> Result<&mut LastEvent, Fault> {
         let run = entry.run;
         if !self.runs.contains_key(run) {
             let last = match (entry.event, self.last_events.get(run)) {
@@ -360,7 +369,7 @@ impl<'e> Batch<'_, 'e> {
         self.runs.get_mut(run).ok_or_else(|| LedgerError::Overtaken { run: run.clone() }.into())
     }
 
-    /// Refuses a second run on the same file. Transactions decide between two that start at the same instant.
+    /// Refuses a second run on the same file. If two start at the same instant, the later transaction fails.
     fn refuse_second_run_on_file(
         &mut self,
         conn: &Connection,
@@ -372,7 +381,7 @@ impl<'e> Batch<'_, 'e> {
         let Some(file) = &opened.file else {
             return Ok(());
         };
-        follow::follow(conn, self.replays, Purpose::Follow).map_err(Failed::into_fault)?;
+        follow::catch_up(conn, self.replays, Purpose::CatchUp).map_err(ReplayFailure::into_fault)?;
         let other: Option<RunId> =
             conn.prepare_cached(UNDER_WAY)?.query_row([file], |row| row.get(0)).optional()?;
         match other {
@@ -427,7 +436,7 @@ fn append_row(
         run: &entry.run.0,
         seq: slot.seq,
         at: slot.at,
-        kind: kind(entry.event),
+        kind: event_kind(entry.event),
         body,
         facts,
         rulings,
@@ -446,13 +455,13 @@ fn append_row(
     }
 }
 
-/// Appends JSON, and returns where it ends.
+/// Appends a value as JSON, and returns the length of the buffer.
 fn encode(buffer: &mut Vec<u8>, value: &impl Serialize) -> Result<usize, Fault> {
     serde_json::to_writer(&mut *buffer, value)?;
     Ok(buffer.len())
 }
 
-fn consume(conn: &Connection, entry: &JournalEntry<'_>) -> Result<(), Fault> {
+fn consume_request(conn: &Connection, entry: &JournalEntry<'_>) -> Result<(), Fault> {
     let Some(id) = entry.request else {
         return Ok(());
     };
@@ -462,8 +471,8 @@ fn consume(conn: &Connection, entry: &JournalEntry<'_>) -> Result<(), Fault> {
     }
 }
 
-/// The word for an event in its `kind` column.
-fn kind(event: &Event) -> &'static str {
+/// The word for an event in the column `kind`.
+fn event_kind(event: &Event) -> &'static str {
     match event {
         Event::Started(_) => "started",
         Event::Ended { .. } => "ended",

@@ -4,7 +4,7 @@ use crate::fact::RunOpening;
 use remand_kernel::event::Start;
 use remand_kernel::{Program, State, step};
 
-fn quick() -> Program {
+fn quick_program() -> Program {
     remand_workflow::check_shipped("quick").unwrap().compiled.unwrap().program
 }
 
@@ -39,7 +39,7 @@ fn start(ledger: &mut Ledger, run: &str, program: &Program) -> Result<Vec<u64>, 
 fn a_full_disk_loses_nothing_that_was_saved() {
     let folder = tempfile::tempdir().unwrap();
     let mut ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
-    let program = quick();
+    let program = quick_program();
     start(&mut ledger, "r1", &program).unwrap();
     let before = ledger.reader().unwrap().head().unwrap();
     // SQLite treats a file that may not grow like a full disk.

@@ -1,6 +1,6 @@
-//! The ledger: an append-only, hash-chained journal in SQLite, projections made from it, and queries over both.
+//! The ledger: an append-only, hash-chained journal in SQLite, projections derived from it, and queries over both.
 //!
-//! The only crate that knows SQLite. It runs the kernel to rebuild projections, and decides nothing itself.
+//! This is the only crate that uses SQLite. It runs the kernel to rebuild projections, and decides nothing itself.
 
 pub mod fact;
 

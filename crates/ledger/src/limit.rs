@@ -1,6 +1,6 @@
-//! Which limit stopped a run, as a type. The kernel names limits by constants of `Limits`.
+//! The limits that can stop a run. The kernel names them by the constants of `Limits`.
 
-use crate::column::words;
+use crate::column::column_words;
 use remand_kernel::event::Limits;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub enum LimitKind {
     AgentBudget,
 }
 
-words! {
+column_words! {
     LimitKind {
         LimitKind::Dispatches => "dispatches",
         LimitKind::Tokens => "tokens",
@@ -33,7 +33,7 @@ words! {
 }
 
 impl LimitKind {
-    /// The limit that the kernel calls by this name. A name that is none of the run's limits comes from an agent.
+    /// The limit with this name in the kernel. Any other name is the budget of an agent.
     pub fn from_name(name: &str) -> LimitKind {
         match name {
             Limits::DISPATCHES => LimitKind::Dispatches,
@@ -59,7 +59,7 @@ impl LimitKind {
         }
     }
 
-    /// Whether a human can grant an amount of it.
+    /// Whether a human can grant a further amount.
     pub fn has_amount(self) -> bool {
         match self {
             LimitKind::Dispatches | LimitKind::Tokens | LimitKind::Time | LimitKind::Money => true,

@@ -6,16 +6,17 @@ use crate::query::Reader;
 use rusqlite::{Connection, OpenFlags, params};
 use std::path::{Path, PathBuf};
 
-const BARE: &str = "CREATE TABLE IF NOT EXISTS bare (id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT";
-const COMMIT: &str = "INSERT INTO bare (body) VALUES (?1)";
+const CREATE_BARE: &str =
+    "CREATE TABLE IF NOT EXISTS bare (id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT";
+const INSERT_BARE: &str = "INSERT INTO bare (body) VALUES (?1)";
 
-/// The query of a gate that counts passed checks.
+/// A gate's query, which counts the passed checks of a task.
 pub const GATE: &str =
     "SELECT COUNT(*) FROM anvil_checks WHERE run_id = ?1 AND task_id = ?2 AND phase = 'after' AND passed = 1";
 
-/// Tasks of a run, and checks of a task, in a ledger full of evidence.
-const TASKS: u32 = 20;
-const CHECKS: u32 = 100;
+/// The size of the data in a ledger full of evidence.
+const TASKS_PER_RUN: u32 = 20;
+const CHECKS_PER_TASK: u32 = 100;
 
 /// Of each task's checks, ten are baseline rows, three are reviews, and the rest belong to three iterations.
 const FILL_CHECKS: &str = "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1),
@@ -35,7 +36,7 @@ const FILL_RUNS: &str = "INSERT INTO runs (run, workflow, subject, request, slug
     SELECT DISTINCT run, 'feature', '', '', 'a-slug', 'autonomous', '', '', x'', '', 0, 0, 1, 'running', '', 'high',
         'green', 0, 0, 0, 0, 0 FROM tasks ORDER BY run";
 
-/// The size of a ledger in bytes, including what is still in its log.
+/// The size of a ledger in bytes, including pages that are still in its log.
 pub fn bytes_of(reader: &Reader) -> Result<u64, LedgerError> {
     reader.read(|conn| {
         let number = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
@@ -43,7 +44,7 @@ pub fn bytes_of(reader: &Reader) -> Result<u64, LedgerError> {
     })
 }
 
-/// A database with one table and fully synced commits: the lower bound for a durable step.
+/// A database with one table and fully synced commits. Its commit is the lower bound for a durable step.
 #[derive(Debug)]
 pub struct BareCommits {
     conn: Connection,
@@ -52,21 +53,22 @@ pub struct BareCommits {
 
 impl BareCommits {
     pub fn open(path: &Path) -> Result<BareCommits, LedgerError> {
-        let opened = || -> Result<Connection, Fault> {
+        let open = || -> Result<Connection, Fault> {
             let conn = Connection::open(path)?;
             conn.pragma_update(None, "journal_mode", "wal")?;
             conn.pragma_update(None, "synchronous", "full")?;
-            conn.execute_batch(BARE)?;
+            conn.execute_batch(CREATE_BARE)?;
             Ok(conn)
         };
-        let conn = opened().map_err(|fault| LedgerError::from_fault(path, fault))?;
+        let conn = open().map_err(|fault| LedgerError::from_fault(path, fault))?;
         Ok(BareCommits { conn, path: path.to_path_buf() })
     }
 
     /// Commits one row.
     pub fn commit(&self, body: &[u8]) -> Result<(), LedgerError> {
-        let committed = || -> Result<usize, Fault> { Ok(self.conn.prepare_cached(COMMIT)?.execute([body])?) };
-        committed().map(drop).map_err(|fault| LedgerError::from_fault(&self.path, fault))
+        let insert =
+            || -> Result<usize, Fault> { Ok(self.conn.prepare_cached(INSERT_BARE)?.execute([body])?) };
+        insert().map(drop).map_err(|fault| LedgerError::from_fault(&self.path, fault))
     }
 }
 
@@ -84,30 +86,32 @@ impl FullLedger {
     /// Creates a ledger with about this many checks.
     pub fn fill(path: &Path, checks: u32) -> Result<FullLedger, LedgerError> {
         drop(Ledger::open(path)?);
-        let runs = (checks / (TASKS * CHECKS)).max(1);
-        let filled = || -> Result<(), Fault> {
+        let runs = (checks / (TASKS_PER_RUN * CHECKS_PER_TASK)).max(1);
+        let fill = || -> Result<(), Fault> {
             let mut conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
             // The file is disposable.
             conn.pragma_update(None, "synchronous", "off")?;
             let tx = conn.transaction()?;
-            tx.execute(FILL_CHECKS, [runs * TASKS * CHECKS])?;
+            tx.execute(FILL_CHECKS, [runs * TASKS_PER_RUN * CHECKS_PER_TASK])?;
             tx.execute(FILL_TASKS, [])?;
             tx.execute(FILL_RUNS, [])?;
             tx.commit()?;
             Ok(())
         };
-        filled().map_err(|fault| LedgerError::from_fault(path, fault))?;
+        fill().map_err(|fault| LedgerError::from_fault(path, fault))?;
         Ok(FullLedger { reader: Reader::open(path)?, runs })
     }
 
     pub fn checks(&self) -> u32 {
-        self.runs * TASKS * CHECKS
+        self.runs * TASKS_PER_RUN * CHECKS_PER_TASK
     }
 
-    /// Counts the passed checks of one task, chosen by the number.
+    /// Runs the gate query for the task with this number, and returns its count of passed checks.
     pub fn gate(&self, number: u32) -> Result<u64, LedgerError> {
-        let (run, task) =
-            (format!("run-{:06}", number % self.runs), format!("task-{:02}", number / self.runs % TASKS));
+        let (run, task) = (
+            format!("run-{:06}", number % self.runs),
+            format!("task-{:02}", number / self.runs % TASKS_PER_RUN),
+        );
         let count: i64 = self
             .reader
             .read(|conn| Ok(conn.prepare_cached(GATE)?.query_row(params![run, task], |row| row.get(0))?))?;
@@ -125,7 +129,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let full = FullLedger::fill(&folder.path().join("full.db"), 4_000).expect("filled");
         assert_eq!(full.checks(), 4_000);
-        for number in 0..2 * TASKS {
+        for number in 0..2 * TASKS_PER_RUN {
             assert_eq!(full.gate(number).expect("counted"), FullLedger::PASSING, "{number}");
         }
     }

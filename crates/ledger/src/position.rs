@@ -1,4 +1,4 @@
-//! Where a run is: computed once from its state, and put into words once.
+//! The position of a run: computed from its state, and displayed to people.
 
 use crate::limit::LimitKind;
 use remand_kernel::program::{Program, Work};
@@ -10,13 +10,13 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunPosition {
-    /// At one phase on each lane, unless it is on hold.
+    /// The run is at one phase on each lane, and may be on hold.
     Phases {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hold: Option<HoldReason>,
         lanes: Vec<LanePosition>,
     },
-    /// The run has failed, and the workflow's failure operations are running; this one now.
+    /// The run has failed, and the workflow's failure operations are running; `operation` is the current one.
     Failing { operation: String },
     /// The run has ended.
     Ended,
@@ -25,7 +25,7 @@ pub enum RunPosition {
 /// One lane: the main line, or one task in its sub-flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LanePosition {
-    /// None for the main line.
+    /// `None` for the main line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     pub phase: String,
@@ -40,10 +40,10 @@ pub enum HoldReason {
     },
     Limit {
         limit: LimitKind,
-        /// As the kernel names it, or the agent whose own budget it is.
+        /// The kernel's name of the limit, or the agent whose budget it is.
         name: String,
     },
-    /// A route of the workflow says so.
+    /// A route of the workflow holds the run.
     Route,
 }
 
@@ -107,7 +107,7 @@ impl fmt::Display for LanePosition {
     }
 }
 
-/// The lanes with work. The main line counts only while it works itself, or no task does.
+/// The lanes with work. The main line is left out if there are tasks and it has no open seat.
 fn lanes(program: &Program, state: &State) -> Vec<LanePosition> {
     let items = match &program.phase(state.main.phase).work {
         Work::Flow { list, .. } => state.lists[list.index()].as_slice(),

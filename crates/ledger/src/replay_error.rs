@@ -1,4 +1,4 @@
-//! Why a run cannot be replayed.
+//! The errors of replaying a run.
 
 use crate::error::{Fault, LedgerError};
 use crate::fact::RunId;
@@ -32,37 +32,40 @@ impl ReplayError {
     }
 }
 
-/// Why a replay failed, before the path of the ledger is added.
+/// Why a replay failed. The path of the ledger is not added yet.
 #[derive(Debug)]
-pub(crate) enum Failed {
+pub(crate) enum ReplayFailure {
     Mismatch { run: RunId, seq: i64, recorded: String, now: String },
     Refused { run: RunId, seq: i64, refusal: Refusal },
     NoProgram { run: RunId, detail: String },
     Fault(Fault),
 }
 
-impl Failed {
-    pub(crate) fn at(self, path: &Path) -> ReplayError {
+impl ReplayFailure {
+    /// Adds the path of the ledger.
+    pub(crate) fn at_path(self, path: &Path) -> ReplayError {
         let number = |seq: i64| u64::try_from(seq).unwrap_or(0);
         match self {
-            Failed::Mismatch { run, seq, recorded, now } => {
+            ReplayFailure::Mismatch { run, seq, recorded, now } => {
                 ReplayError::Mismatch { run, seq: number(seq), recorded, now }
             }
-            Failed::Refused { run, seq, refusal } => {
+            ReplayFailure::Refused { run, seq, refusal } => {
                 ReplayError::Refused { run, seq: number(seq), source: refusal }
             }
-            Failed::NoProgram { run, detail } => ReplayError::NoProgram { run, detail },
-            Failed::Fault(fault) => ReplayError::Ledger(LedgerError::from_fault(path, fault)),
+            ReplayFailure::NoProgram { run, detail } => ReplayError::NoProgram { run, detail },
+            ReplayFailure::Fault(fault) => ReplayError::Ledger(LedgerError::from_fault(path, fault)),
         }
     }
 }
 
-impl Failed {
-    /// For callers that skip runs that cannot be replayed, so only faults remain.
+impl ReplayFailure {
+    /// Converts to a fault, for callers that skip runs that cannot be replayed.
     pub(crate) fn into_fault(self) -> Fault {
         match self {
-            Failed::Fault(fault) => fault,
-            Failed::Mismatch { run, .. } | Failed::Refused { run, .. } | Failed::NoProgram { run, .. } => {
+            ReplayFailure::Fault(fault) => fault,
+            ReplayFailure::Mismatch { run, .. }
+            | ReplayFailure::Refused { run, .. }
+            | ReplayFailure::NoProgram { run, .. } => {
                 let detail = "its journal cannot be replayed".to_string();
                 Fault::Decode { what: format!("run {run}"), detail }
             }
@@ -70,14 +73,14 @@ impl Failed {
     }
 }
 
-impl From<Fault> for Failed {
-    fn from(fault: Fault) -> Failed {
-        Failed::Fault(fault)
+impl From<Fault> for ReplayFailure {
+    fn from(fault: Fault) -> ReplayFailure {
+        ReplayFailure::Fault(fault)
     }
 }
 
-impl From<rusqlite::Error> for Failed {
-    fn from(error: rusqlite::Error) -> Failed {
-        Failed::Fault(Fault::Sqlite(error))
+impl From<rusqlite::Error> for ReplayFailure {
+    fn from(error: rusqlite::Error) -> ReplayFailure {
+        ReplayFailure::Fault(Fault::Sqlite(error))
     }
 }

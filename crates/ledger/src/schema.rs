@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Identifies a SQLite file as a ledger: `RMND`.
 pub const APPLICATION_ID: i64 = 0x524D_4E44;
 
-/// What each format adds to the one before. The first entry makes format 1.
+/// The changes of each format to the previous one. The first entry creates format 1.
 const MIGRATIONS: &[&str] = &[
     concat!(
         include_str!("schema/journal.sql"),
@@ -38,18 +38,18 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/facts.sql"),
 ];
 
-/// Ledgers of earlier formats get a rebuild, which fills the columns that this format added.
-const REBUILT: i64 = 12;
+/// Ledgers of formats before this one are rebuilt, which fills the columns that it added.
+const REBUILD_BEFORE: i64 = 12;
 
-/// How long a connection waits for another process.
+/// How long a connection waits for the lock of another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The newest format that this program knows.
+/// The newest format that this program supports.
 pub fn format() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
-/// Prepares a connection for writing: checks the file, sets the modes, upgrades the format.
+/// Prepares a connection for writing: checks the file, sets its modes and upgrades its format.
 pub(crate) fn prepare(conn: &mut Connection, path: &Path) -> Result<(), Fault> {
     conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.set_prepared_statement_cache_capacity(64);
@@ -59,7 +59,7 @@ pub(crate) fn prepare(conn: &mut Connection, path: &Path) -> Result<(), Fault> {
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "trusted_schema", false)?;
-    migrate(conn, path, MIGRATIONS, |conn, found| if found < REBUILT { rebuild(conn) } else { Ok(()) })
+    migrate(conn, path, MIGRATIONS, |conn, found| if found < REBUILD_BEFORE { rebuild(conn) } else { Ok(()) })
 }
 
 /// Rebuilds the tables from the journal, which fills the columns that a format added. If any run cannot be replayed, all
@@ -88,12 +88,12 @@ pub(crate) fn prepare_reader(conn: &Connection, path: &Path) -> Result<(), Fault
     keep_plans(conn)?;
     let known = format();
     match read_format(conn, path)? {
-        FileFormat::Ledger(found) if found == known => {}
-        FileFormat::Ledger(found) => {
+        FileContent::Ledger(found) if found == known => {}
+        FileContent::Ledger(found) => {
             return Err(LedgerError::Older { path: path.to_path_buf(), found, known }.into());
         }
-        // A disk that was full when the ledger was created leaves an empty file.
-        FileFormat::Empty => {
+        // A ledger that was created on a full disk is an empty file.
+        FileContent::Empty => {
             return Err(LedgerError::Older { path: path.to_path_buf(), found: 0, known }.into());
         }
     }
@@ -101,8 +101,8 @@ pub(crate) fn prepare_reader(conn: &Connection, path: &Path) -> Result<(), Fault
     Ok(())
 }
 
-/// Keeps the plans of prepared statements. Otherwise SQLite plans a statement on a table with a partial index again
-/// whenever its parameters change, and a gate query after an `ANALYZE`.
+/// Keeps the plans of prepared statements. Otherwise SQLite makes a new plan whenever the parameters of a statement on
+/// a table with a partial index change, and for a gate query after an `ANALYZE`.
 fn keep_plans(conn: &Connection) -> Result<(), Fault> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
@@ -124,18 +124,19 @@ pub(crate) fn objects(conn: &Connection) -> Result<BTreeMap<String, String>, Fau
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// What kind of file it is.
-enum FileFormat {
+/// The content of a file.
+enum FileContent {
     Empty,
+    /// A ledger with this format.
     Ledger(i64),
 }
 
-fn read_format(conn: &Connection, path: &Path) -> Result<FileFormat, Fault> {
+fn read_format(conn: &Connection, path: &Path) -> Result<FileContent, Fault> {
     let number = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, found, known) = (number("application_id")?, number("user_version")?, format());
     let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if application == 0 && found == 0 && tables == 0 {
-        return Ok(FileFormat::Empty);
+        return Ok(FileContent::Empty);
     }
     if application != APPLICATION_ID {
         return Err(LedgerError::NotALedger { path: path.to_path_buf() }.into());
@@ -143,11 +144,11 @@ fn read_format(conn: &Connection, path: &Path) -> Result<FileFormat, Fault> {
     if found > known {
         return Err(LedgerError::Newer { path: path.to_path_buf(), found, known }.into());
     }
-    Ok(FileFormat::Ledger(found))
+    Ok(FileContent::Ledger(found))
 }
 
-/// Brings a ledger to the newest of these formats in one transaction. `fill` gets the format that it had, and fills what
-/// was added.
+/// Upgrades a ledger to the newest of these formats in one transaction. `fill` receives the old format, and fills the
+/// columns that were added.
 fn migrate(
     conn: &mut Connection,
     path: &Path,

@@ -1,15 +1,15 @@
 use super::*;
-use crate::tables::{PROJECTED, PROJECTIONS, Projected};
+use crate::tables::{PROJECTION_SCHEMA, PROJECTION_TABLES, ProjectionTable};
 
 const FIRST: &str = "CREATE TABLE events (id INTEGER PRIMARY KEY, body TEXT NOT NULL);";
 const SECOND: &str = "ALTER TABLE events ADD COLUMN kind TEXT NOT NULL DEFAULT 'unknown';";
 const BROKEN: &str = "CREATE TABLE more (id INTEGER); ALTER TABLE absent ADD COLUMN kind TEXT;";
 
-fn nothing(_: &Connection, _: i64) -> Result<(), Fault> {
+fn fill_nothing(_: &Connection, _: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-fn version(conn: &Connection) -> i64 {
+fn format_of(conn: &Connection) -> i64 {
     conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
 }
 
@@ -17,22 +17,22 @@ fn version(conn: &Connection) -> i64 {
 fn an_old_ledger_is_upgraded_and_keeps_its_rows() {
     let path = Path::new("ledger.db");
     let mut conn = Connection::open_in_memory().unwrap();
-    migrate(&mut conn, path, &[FIRST], nothing).unwrap();
+    migrate(&mut conn, path, &[FIRST], fill_nothing).unwrap();
     conn.execute("INSERT INTO events (body) VALUES ('{}')", []).unwrap();
-    migrate(&mut conn, path, &[FIRST, SECOND], nothing).unwrap();
-    assert_eq!(version(&conn), 2);
+    migrate(&mut conn, path, &[FIRST, SECOND], fill_nothing).unwrap();
+    assert_eq!(format_of(&conn), 2);
     let kind: String = conn.query_row("SELECT kind FROM events", [], |row| row.get(0)).unwrap();
     assert_eq!(kind, "unknown");
-    migrate(&mut conn, path, &[FIRST, SECOND], nothing).expect("already upgraded");
+    migrate(&mut conn, path, &[FIRST, SECOND], fill_nothing).expect("already upgraded");
 }
 
 #[test]
-fn a_migration_that_fails_leaves_the_ledger_as_it_was() {
+fn a_failed_migration_leaves_the_ledger_unchanged() {
     let path = Path::new("ledger.db");
     let mut conn = Connection::open_in_memory().unwrap();
-    migrate(&mut conn, path, &[FIRST], nothing).unwrap();
-    assert!(migrate(&mut conn, path, &[FIRST, BROKEN], nothing).is_err());
-    assert_eq!(version(&conn), 1);
+    migrate(&mut conn, path, &[FIRST], fill_nothing).unwrap();
+    assert!(migrate(&mut conn, path, &[FIRST, BROKEN], fill_nothing).is_err());
+    assert_eq!(format_of(&conn), 1);
     assert!(conn.prepare("SELECT * FROM more").is_err());
 }
 
@@ -40,8 +40,8 @@ fn a_migration_that_fails_leaves_the_ledger_as_it_was() {
 fn a_ledger_that_a_newer_version_has_just_upgraded_is_refused() {
     let path = Path::new("ledger.db");
     let mut conn = Connection::open_in_memory().unwrap();
-    migrate(&mut conn, path, &[FIRST, SECOND], nothing).unwrap();
-    let refused = migrate(&mut conn, path, &[FIRST], nothing);
+    migrate(&mut conn, path, &[FIRST, SECOND], fill_nothing).unwrap();
+    let refused = migrate(&mut conn, path, &[FIRST], fill_nothing);
     assert!(matches!(refused, Err(Fault::Ledger(error))
         if matches!(*error, LedgerError::Newer { found: 2, known: 1, .. })));
 }
@@ -49,15 +49,15 @@ fn a_ledger_that_a_newer_version_has_just_upgraded_is_refused() {
 #[test]
 fn every_projection_is_listed_with_its_primary_key() {
     let conn = Connection::open_in_memory().unwrap();
-    conn.execute_batch(PROJECTIONS).unwrap();
+    conn.execute_batch(PROJECTION_SCHEMA).unwrap();
     let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
     let mut statement = conn.prepare(sql).unwrap();
     let tables: Vec<String> =
         statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    let mut listed: Vec<&str> = PROJECTED.iter().map(|projected| projected.table).collect();
+    let mut listed: Vec<&str> = PROJECTION_TABLES.iter().map(|projection| projection.table).collect();
     listed.sort_unstable();
     assert_eq!(tables, listed);
-    for Projected { table, key, .. } in PROJECTED {
+    for ProjectionTable { table, key, .. } in PROJECTION_TABLES {
         let sql = format!(
             "SELECT group_concat(name, ', ') FROM
             (SELECT name FROM pragma_table_info('{table}') WHERE pk > 0 ORDER BY pk)"
@@ -69,10 +69,10 @@ fn every_projection_is_listed_with_its_primary_key() {
 
 /// Up to format 7, commands and rulings were stored by run instead of in the order of the journal.
 #[test]
-fn commands_and_rulings_keep_their_rows_when_they_are_sorted_by_the_journal() {
+fn commands_and_rulings_keep_their_rows_when_they_are_stored_in_journal_order() {
     let path = Path::new("ledger.db");
     let mut conn = Connection::open_in_memory().unwrap();
-    migrate(&mut conn, path, &MIGRATIONS[..7], nothing).unwrap();
+    migrate(&mut conn, path, &MIGRATIONS[..7], fill_nothing).unwrap();
     let event = "INSERT INTO events (id, run, seq, at, kind, body, facts, rulings, commands, hash)
         VALUES (?1, ?2, ?3, 1, 'ended', '', '', '', '', x'')";
     let command = "INSERT INTO commands (run, seq, n, id, kind, command, phase, name, advisory, visit, attempt,
@@ -85,7 +85,7 @@ fn commands_and_rulings_keep_their_rows_when_they_are_sorted_by_the_journal() {
             conn.execute(sql, (id, run, seq)).unwrap();
         }
     }
-    migrate(&mut conn, path, MIGRATIONS, nothing).unwrap();
+    migrate(&mut conn, path, MIGRATIONS, fill_nothing).unwrap();
     let rows = |sql: &str| -> Vec<(i64, String, i64, String)> {
         let mut statement = conn.prepare(sql).unwrap();
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)));
@@ -102,7 +102,8 @@ fn commands_and_rulings_keep_their_rows_when_they_are_sorted_by_the_journal() {
     );
 }
 
-/// With a run, its events lead to its rows; without one, every row is read once. SQLite has no statistics to choose by.
+/// A query for one run finds its rows through its events; a query for all runs reads every row once. SQLite has no
+/// statistics to choose a plan by.
 #[test]
 fn commands_are_found_by_the_events_of_their_run_and_never_by_an_automatic_index() {
     let conn = in_memory().unwrap();

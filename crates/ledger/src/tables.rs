@@ -1,7 +1,7 @@
 //! The projection tables: their definitions, and the keys of their rows.
 
-/// The projection tables alone, for an audit that rebuilds them elsewhere.
-pub(crate) const PROJECTIONS: &str = concat!(
+/// The definitions of the projection tables alone, for an audit that rebuilds them in another database.
+pub(crate) const PROJECTION_SCHEMA: &str = concat!(
     include_str!("schema/projections.sql"),
     include_str!("schema/results.sql"),
     include_str!("schema/subject.sql"),
@@ -14,33 +14,33 @@ pub(crate) const PROJECTIONS: &str = concat!(
 );
 
 /// A projection table.
-pub(crate) struct Projected {
+pub(crate) struct ProjectionTable {
     pub table: &'static str,
     /// The columns of its primary key.
     pub key: &'static str,
     /// The columns that identify a row to people.
-    pub known_by: &'static str,
+    pub identified_by: &'static str,
 }
 
 /// The projection tables, in the order in which an audit reports them.
-pub(crate) const PROJECTED: &[Projected] = &[
-    projected("runs", "run"),
-    Projected { known_by: "run, seq, n", ..projected("commands", "id") },
-    Projected { known_by: "run, seq, n", ..projected("rulings", "id") },
-    projected("checks", "id"),
-    projected("findings", "run, position"),
-    projected("artifacts", "run, name, part, version"),
-    projected("gates", "id"),
-    projected("notes", "id"),
-    projected("tasks", "run, id"),
-    projected("results", "key"),
-    projected("reuses", "check_id"),
-    projected("corrections", "run, seq, position"),
-    projected("deliveries", "id"),
-    projected("run_details", "run"),
+pub(crate) const PROJECTION_TABLES: &[ProjectionTable] = &[
+    table("runs", "run"),
+    ProjectionTable { identified_by: "run, seq, n", ..table("commands", "id") },
+    ProjectionTable { identified_by: "run, seq, n", ..table("rulings", "id") },
+    table("checks", "id"),
+    table("findings", "run, position"),
+    table("artifacts", "run, name, part, version"),
+    table("gates", "id"),
+    table("notes", "id"),
+    table("tasks", "run, id"),
+    table("results", "key"),
+    table("reuses", "check_id"),
+    table("corrections", "run, seq, position"),
+    table("deliveries", "id"),
+    table("run_details", "run"),
 ];
 
 /// A table whose rows people identify by the primary key.
-const fn projected(table: &'static str, key: &'static str) -> Projected {
-    Projected { table, key, known_by: key }
+const fn table(name: &'static str, key: &'static str) -> ProjectionTable {
+    ProjectionTable { table: name, key, identified_by: key }
 }

@@ -1,11 +1,11 @@
 //! A token that cancels jobs from another thread.
 
-use super::news::News;
+use super::message::JobMessage;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Clones share one state; a cancelled token stays cancelled.
+/// A token that cancels jobs. Clones share one state, and a cancelled token stays cancelled.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel {
     shared: Arc<Shared>,
@@ -20,8 +20,8 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     cancelled: bool,
-    next: u64,
-    wakers: Vec<(u64, Sender<News>)>,
+    next_id: u64,
+    wakers: Vec<(u64, Sender<JobMessage>)>,
 }
 
 impl Cancel {
@@ -35,7 +35,7 @@ impl Cancel {
         state.cancelled = true;
         for (_, waker) in state.wakers.drain(..) {
             // The send fails if the job is over and has dropped its receiver; there is nothing left to cancel.
-            let _ = waker.send(News::Cancelled);
+            let _ = waker.send(JobMessage::Cancelled);
         }
         self.shared.changed.notify_all();
     }
@@ -44,21 +44,21 @@ impl Cancel {
         self.state().cancelled
     }
 
-    /// Waits until the token is cancelled or the time is over; returns whether it is cancelled.
-    pub fn wait(&self, time: Duration) -> bool {
+    /// Waits until the token is cancelled or the timeout is over; returns whether it is cancelled.
+    pub fn wait(&self, timeout: Duration) -> bool {
         let state = self.state();
-        let waited = self.shared.changed.wait_timeout_while(state, time, |state| !state.cancelled);
+        let waited = self.shared.changed.wait_timeout_while(state, timeout, |state| !state.cancelled);
         waited.unwrap_or_else(PoisonError::into_inner).0.cancelled
     }
 
-    /// Sends one `Cancelled` to the waker while the watch lives, immediately if the token is already cancelled.
-    pub(super) fn watch(&self, waker: Sender<News>) -> CancelWatch {
+    /// Sends `Cancelled` to the waker when the token is cancelled, unless the returned watch was dropped before.
+    pub(super) fn watch(&self, waker: Sender<JobMessage>) -> CancelWatch {
         let mut state = self.state();
-        let id = state.next;
-        state.next += 1;
+        let id = state.next_id;
+        state.next_id += 1;
         if state.cancelled {
             // The send fails only if the job is already over.
-            let _ = waker.send(News::Cancelled);
+            let _ = waker.send(JobMessage::Cancelled);
         } else {
             state.wakers.push((id, waker));
         }

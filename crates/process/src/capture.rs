@@ -1,7 +1,7 @@
 //! Reads one output stream of a job and keeps its head and its tail.
 
 use super::ended::CapturedOutput;
-use super::news::News;
+use super::message::JobMessage;
 use super::watch::{AfterLine, LineWatch, Stream};
 use std::collections::VecDeque;
 use std::io::Read;
@@ -10,18 +10,17 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// A line longer than this is handed to the watch in pieces.
-const LONGEST_LINE: usize = 8 * 1024 * 1024;
+/// The watch receives a line that is longer than this in pieces.
+const MAX_LINE_LENGTH: usize = 8 * 1024 * 1024;
 
 /// When a job last wrote to either stream, and what its watch expects next.
 #[derive(Debug)]
 pub(super) struct Pulse {
     start: Instant,
+    /// Milliseconds from `start` to the last output.
     millis: AtomicU64,
-    /// Whether the watch expects silence.
-    is_quiet: AtomicBool,
-    /// Whether the watch expects the job to end.
-    is_ending: AtomicBool,
+    expects_silence: AtomicBool,
+    expects_end: AtomicBool,
 }
 
 impl Pulse {
@@ -29,37 +28,38 @@ impl Pulse {
         Pulse {
             start,
             millis: AtomicU64::new(0),
-            is_quiet: AtomicBool::new(false),
-            is_ending: AtomicBool::new(false),
+            expects_silence: AtomicBool::new(false),
+            expects_end: AtomicBool::new(false),
         }
     }
 
-    /// Returns whether silence is expected at the moment.
-    pub fn is_quiet(&self) -> bool {
-        self.is_quiet.load(Ordering::Relaxed)
+    /// Returns whether the watch expects silence.
+    pub fn expects_silence(&self) -> bool {
+        self.expects_silence.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the job has written its last line.
-    pub fn is_ending(&self) -> bool {
-        self.is_ending.load(Ordering::Relaxed)
+    /// Returns whether the watch expects the job to end.
+    pub fn expects_end(&self) -> bool {
+        self.expects_end.load(Ordering::Relaxed)
     }
 
     fn expect(&self, next: AfterLine) {
-        self.is_quiet.store(next == AfterLine::Silence, Ordering::Relaxed);
-        self.is_ending.store(next == AfterLine::End, Ordering::Relaxed);
+        self.expects_silence.store(next == AfterLine::Silence, Ordering::Relaxed);
+        self.expects_end.store(next == AfterLine::End, Ordering::Relaxed);
     }
 
-    pub fn last(&self) -> Instant {
+    /// When the job last wrote.
+    pub fn last_output(&self) -> Instant {
         self.start + std::time::Duration::from_millis(self.millis.load(Ordering::Relaxed))
     }
 
-    fn beat(&self) {
+    fn record_output(&self) {
         let millis = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.millis.fetch_max(millis, Ordering::Relaxed);
     }
 }
 
-/// What one stream has written so far; can be read while its thread is still running.
+/// The output of one stream so far. It can be read while its thread is still running.
 #[derive(Debug)]
 pub(super) struct Capture {
     limit: usize,
@@ -75,13 +75,13 @@ impl Capture {
 
     pub fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
-        let room = (self.limit - self.limit / 2).saturating_sub(self.head.len());
-        let (head, rest) = bytes.split_at(room.min(bytes.len()));
+        let head_room = (self.limit - self.limit / 2).saturating_sub(self.head.len());
+        let (head, rest) = bytes.split_at(head_room.min(bytes.len()));
         self.head.extend_from_slice(head);
-        let keep = self.limit / 2;
-        let rest = &rest[rest.len().saturating_sub(keep)..];
-        let over = (self.tail.len() + rest.len()).saturating_sub(keep);
-        self.tail.drain(..over);
+        let tail_limit = self.limit / 2;
+        let rest = &rest[rest.len().saturating_sub(tail_limit)..];
+        let excess = (self.tail.len() + rest.len()).saturating_sub(tail_limit);
+        self.tail.drain(..excess);
         self.tail.extend(rest);
     }
 
@@ -103,13 +103,13 @@ pub(super) struct Reader {
     pub capture: Arc<Mutex<Capture>>,
     pub pulse: Arc<Pulse>,
     pub watch: Option<LineWatch>,
-    pub news: Sender<News>,
+    pub messages: Sender<JobMessage>,
 }
 
 impl Reader {
-    /// Reads to the end; `Closed` is sent even when the watch panics.
+    /// Reads to the end. `Closed` is sent even if the watch panics.
     pub fn read(self, mut pipe: impl Read) {
-        let _closed = Closed(self.stream, self.news);
+        let _closed = SendClosed(self.stream, self.messages);
         let mut lines = Lines::default();
         let mut chunk = [0_u8; 16 * 1024];
         loop {
@@ -117,10 +117,10 @@ impl Reader {
                 Ok(0) => break,
                 Ok(count) => &chunk[..count],
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                // A pipe that cannot be read is as good as closed; what was read so far counts.
+                // A pipe that cannot be read counts as closed; the output so far is kept.
                 Err(_) => break,
             };
-            self.pulse.beat();
+            self.pulse.record_output();
             self.capture.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
             if let Some(watch) = &self.watch {
                 lines.push(bytes, |line| self.pulse.expect(watch(self.stream, line)));
@@ -132,37 +132,39 @@ impl Reader {
     }
 }
 
-struct Closed(Stream, Sender<News>);
+/// Sends `Closed` when it is dropped.
+struct SendClosed(Stream, Sender<JobMessage>);
 
-impl Drop for Closed {
+impl Drop for SendClosed {
     fn drop(&mut self) {
         // The receiver is gone if the job was given up as unkillable.
-        let _ = self.1.send(News::Closed(self.0));
+        let _ = self.1.send(JobMessage::Closed(self.0));
     }
 }
 
-/// Cuts chunks into lines.
+/// Splits chunks into lines.
 #[derive(Default)]
 struct Lines {
-    open: Vec<u8>,
+    /// The start of a line that is not complete yet.
+    partial: Vec<u8>,
 }
 
 impl Lines {
-    fn push(&mut self, bytes: &[u8], mut see: impl FnMut(&[u8])) {
+    fn push(&mut self, bytes: &[u8], mut visit: impl FnMut(&[u8])) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.open.extend_from_slice(piece);
-            if self.open.ends_with(b"\n") || self.open.len() >= LONGEST_LINE {
-                self.finish(&mut see);
+            self.partial.extend_from_slice(piece);
+            if self.partial.ends_with(b"\n") || self.partial.len() >= MAX_LINE_LENGTH {
+                self.finish(&mut visit);
             }
         }
     }
 
-    fn finish(&mut self, mut see: impl FnMut(&[u8])) {
-        if self.open.is_empty() {
+    fn finish(&mut self, mut visit: impl FnMut(&[u8])) {
+        if self.partial.is_empty() {
             return;
         }
-        let line = self.open.strip_suffix(b"\n").unwrap_or(&self.open);
-        see(line.strip_suffix(b"\r").unwrap_or(line));
-        self.open.clear();
+        let line = self.partial.strip_suffix(b"\n").unwrap_or(&self.partial);
+        visit(line.strip_suffix(b"\r").unwrap_or(line));
+        self.partial.clear();
     }
 }

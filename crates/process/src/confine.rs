@@ -1,15 +1,13 @@
 //! The sandbox that agents and checks start in: files, programs, network, signals, kernel interfaces, limits.
 //!
-//! The engine starts `<own exe> confine --policy JSON -- argv`. That process, the keeper, starts the program with
-//! permanent restrictions and stays its ancestor, so that no descendant escapes. The report lists what the kernel cannot
-//! enforce.
+//! The engine starts `remand confine --policy JSON -- argv`. That process, the supervisor, starts the program with
+//! permanent restrictions and stays its ancestor, so no descendant escapes. The report lists the restrictions that the
+//! kernel cannot enforce.
 
 #[cfg(target_os = "linux")]
 mod capabilities;
 #[cfg(target_os = "linux")]
 mod filter;
-#[cfg(target_os = "linux")]
-mod keeper;
 mod landlocked;
 mod limits;
 mod policy;
@@ -17,6 +15,8 @@ mod privacy;
 pub mod programs;
 #[cfg(target_os = "linux")]
 mod readable;
+#[cfg(target_os = "linux")]
+mod supervisor;
 
 pub use policy::{ConfineError, Enforcement, EnforcementLevel, Policy};
 pub use privacy::Privacy;
@@ -28,13 +28,13 @@ use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Reports what this machine enforces of a policy that allows nothing.
+/// Reports how much of the strictest policy this machine enforces.
 pub fn probe() -> Enforcement {
     enforcement(&Policy { hidden: vec!["/proc/1".into()], ..Policy::default() })
 }
 
 /// Prevents other processes of the user from reading this one's memory and environment.
-pub fn close_to_others() {
+pub fn forbid_inspection() {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -45,7 +45,7 @@ pub fn close_to_others() {
 
 #[cfg(target_os = "linux")]
 fn enforcement(policy: &Policy) -> Enforcement {
-    keeper::enforcement(policy)
+    supervisor::enforcement(policy)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -78,7 +78,7 @@ pub fn run_confined(policy: &Policy, argv: &[OsString]) -> Result<Infallible, Co
     let (program, rest) = argv.split_first().ok_or(ConfineError::NoProgram)?;
     #[cfg(target_os = "linux")]
     {
-        keeper::keep(policy, program, rest)
+        supervisor::supervise(policy, program, rest)
     }
     #[cfg(not(target_os = "linux"))]
     {
@@ -90,10 +90,10 @@ pub fn run_confined(policy: &Policy, argv: &[OsString]) -> Result<Infallible, Co
     }
 }
 
-/// Starts a new session, away from the terminal, as far as the system allows.
+/// Starts a new session without a terminal, if the system allows it.
 fn start_session() {
-    // A group leader cannot start a session, so it first joins the group of its parent. If any of these calls fails, the
-    // process group has to do, and the marker finds processes that leave it.
+    // A group leader cannot start a session, so it first joins the group of its parent. If any of these calls fails,
+    // only the process group holds the processes together, and the marker finds those that leave it.
     let parent = rustix::process::getppid().and_then(|parent| rustix::process::getpgid(Some(parent)).ok());
     if rustix::process::getpgrp() == rustix::process::getpid() {
         let _ = rustix::process::setpgid(None::<Pid>, parent);

@@ -1,9 +1,9 @@
-//! How a job ended, and its output.
+//! The end of a job, and its output.
 
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
-/// How a job ended; none of its processes is alive any more.
+/// The end of a job. None of its processes is alive any more, except for permitted daemons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobEnd {
     pub exit: Exit,
@@ -17,15 +17,15 @@ pub struct JobEnd {
     pub exceeded: Option<ExceededLimit>,
 }
 
-/// A resource limit that the processes of a job exceeded together.
+/// A resource limit that a job exceeded, with the value of the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExceededLimit {
-    /// Bytes.
+    /// Bytes of memory of all processes together.
     Memory(u64),
     Processes(u64),
-    /// Bytes by which its folders grew.
+    /// Bytes by which its folders may grow.
     Disk(u64),
-    /// Bytes of a single file; zero if the limit was not set by us and is unknown.
+    /// Bytes of a single file; zero if the policy sets no limit, so that the value is unknown.
     FileSize(u64),
 }
 
@@ -67,8 +67,8 @@ impl std::fmt::Display for Exit {
             Exit::Code(code) => write!(f, "exit code {code}"),
             Exit::Signal(signal) => write!(f, "signal {signal}"),
             Exit::TimedOut => write!(f, "killed at its time limit"),
-            Exit::Silent => write!(f, "killed after a silence"),
-            Exit::Lingered => write!(f, "killed after its last word"),
+            Exit::Silent => write!(f, "killed after it wrote nothing for too long"),
+            Exit::Lingered => write!(f, "killed after its last line"),
             Exit::Cancelled => write!(f, "cancelled"),
         }
     }

@@ -13,7 +13,7 @@ pub struct ProcessJob {
     /// The program by path, relative to `folder`, or by name on the `PATH` of `environment`; then its arguments.
     pub argv: Vec<OsString>,
     pub folder: PathBuf,
-    /// The whole environment apart from the marker; nothing is inherited.
+    /// The whole environment except for the marker; nothing is inherited.
     pub environment: BTreeMap<OsString, OsString>,
     pub stdin: Vec<u8>,
     pub limits: ProcessLimits,
@@ -23,7 +23,7 @@ pub struct ProcessJob {
     pub survivors: Survivors,
 }
 
-/// What may stay alive after a job that ended by itself.
+/// The processes that may stay alive after a job that was not killed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Survivors {
     #[default]
@@ -51,9 +51,9 @@ impl ProcessJob {
         }
     }
 
-    /// Creates a job outside of any run. It gets a unique marker, since all processes with a marker are killed when their
-    /// job ends.
-    pub fn apart(
+    /// Creates a job outside of any run. It gets a unique marker, because all processes with a marker are killed when
+    /// their job ends.
+    pub fn standalone(
         argv: impl IntoIterator<Item = impl Into<OsString>>,
         folder: impl Into<PathBuf>,
         name: &str,
@@ -71,7 +71,7 @@ impl ProcessJob {
         }
     }
 
-    /// Copies these variables from the engine's own environment, where they are set.
+    /// Copies these variables from the engine's environment, if they are set there.
     #[must_use]
     pub fn inherit(mut self, names: &[&str]) -> ProcessJob {
         for name in names {
@@ -83,17 +83,17 @@ impl ProcessJob {
     }
 }
 
-/// What a job may use before it is killed.
+/// The limits of a job. It is killed when it reaches one, except for `output`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessLimits {
     pub time: Duration,
-    /// The longest time without a byte of output.
+    /// The maximum time without output.
     pub silence: Option<Duration>,
     /// How long the job may keep running after its last line.
     pub linger: Duration,
     /// The time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    /// Bytes kept of each stream; of longer output, the middle is dropped.
+    /// The maximum number of bytes kept of each stream; the middle of longer output is dropped.
     pub output: usize,
     /// Bytes of private writable memory per process.
     pub memory: Option<u64>,
@@ -121,10 +121,10 @@ impl Default for ProcessLimits {
     }
 }
 
-/// Runs the job inside a sandbox, through the hidden `confine` command of our own program.
+/// The sandbox of a job, which the hidden command `remand confine` sets up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confinement {
-    /// The program that implements `confine --policy JSON -- argv`.
+    /// The executable that implements `confine --policy JSON -- argv`.
     pub exe: PathBuf,
     pub policy: Policy,
 }

@@ -7,8 +7,8 @@ mod capture;
 mod ended;
 mod job;
 mod lookup;
+mod message;
 mod meter;
-mod news;
 mod procfs;
 mod run;
 mod running;
@@ -21,7 +21,7 @@ pub use job::{Confinement, ProcessJob, ProcessLimits, Survivors};
 pub use lookup::{ProgramSearch, SpawnError};
 pub use run::{run, run_watched};
 #[cfg(target_os = "linux")]
-pub(crate) use stray::kill_below;
+pub(crate) use stray::kill_descendants;
 pub use stray::{MARKER_VARIABLE, kill_marked};
 pub use watch::{AfterLine, LineWatch, Stream};
 

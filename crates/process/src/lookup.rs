@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 pub enum SpawnError {
     #[error("the job has no program; give it at least one argument")]
     NoProgram,
-    #[error("`{name}` was not found {looked}; install it or give its path")]
-    NotFound { name: String, looked: ProgramSearch },
+    #[error("`{name}` was not found {searched}; install it or give its path")]
+    NotFound { name: String, searched: ProgramSearch },
     #[error("{path} cannot be executed: {why}")]
     NotExecutable { path: String, why: String },
     #[error("cannot work in the folder {path}: {why}")]
@@ -30,7 +30,7 @@ pub enum SpawnError {
 pub enum ProgramSearch {
     /// Only at this path, since the name contains a slash.
     At(PathBuf),
-    /// In the folders of the job's own `PATH`.
+    /// In the folders of the job's `PATH`.
     OnPath(Vec<PathBuf>),
     /// The job's environment has no `PATH`.
     NoPath,
@@ -56,25 +56,25 @@ pub(super) fn find_program(job: &ProcessJob) -> Result<PathBuf, SpawnError> {
     let name = job.argv.first().ok_or(SpawnError::NoProgram)?;
     if name.as_encoded_bytes().contains(&b'/') {
         let path = job.folder.join(name);
-        return match refusal(&path) {
+        return match problem_with(&path) {
             None => Ok(path),
-            Some(Refusal::Missing) => Err(not_found(name, ProgramSearch::At(path))),
-            Some(Refusal::Unusable(why)) => Err(not_executable(&path, why)),
+            Some(ProgramProblem::Missing) => Err(not_found(name, ProgramSearch::At(path))),
+            Some(ProgramProblem::Unusable(why)) => Err(not_executable(&path, why)),
         };
     }
     let Some(folders) = job.environment.get(OsStr::new("PATH")) else {
         return Err(not_found(name, ProgramSearch::NoPath));
     };
-    // An empty or relative entry of PATH would find programs in the agent's own tree.
+    // An empty or relative entry of PATH would find programs in the agent's work tree.
     let folders: Vec<PathBuf> =
         std::env::split_paths(folders).filter(|folder| folder.is_absolute()).collect();
     let mut unusable = None;
     for folder in &folders {
         let path = folder.join(name);
-        match refusal(&path) {
+        match problem_with(&path) {
             None => return Ok(path),
-            Some(Refusal::Missing) => {}
-            Some(Refusal::Unusable(why)) => unusable = unusable.or(Some((path, why))),
+            Some(ProgramProblem::Missing) => {}
+            Some(ProgramProblem::Unusable(why)) => unusable = unusable.or(Some((path, why))),
         }
     }
     match unusable {
@@ -95,25 +95,26 @@ pub(super) fn start_error(program: &Path, source: io::Error) -> SpawnError {
     }
 }
 
-enum Refusal {
+/// Why a path is not an executable program.
+enum ProgramProblem {
     Missing,
     Unusable(&'static str),
 }
 
-fn refusal(path: &Path) -> Option<Refusal> {
+fn problem_with(path: &Path) -> Option<ProgramProblem> {
     let Ok(metadata) = path.metadata() else {
         return Some(if path.is_symlink() {
-            Refusal::Unusable("it is a dangling symbolic link")
+            ProgramProblem::Unusable("it is a dangling symbolic link")
         } else {
-            Refusal::Missing
+            ProgramProblem::Missing
         });
     };
     if metadata.is_dir() {
-        return Some(Refusal::Unusable("it is a folder"));
+        return Some(ProgramProblem::Unusable("it is a folder"));
     }
     match access(path, Access::EXEC_OK) {
         Ok(()) => None,
-        Err(_) => Some(Refusal::Unusable("it is not executable; run `chmod +x` on it")),
+        Err(_) => Some(ProgramProblem::Unusable("it is not executable; run `chmod +x` on it")),
     }
 }
 
@@ -129,8 +130,8 @@ fn check_folder(path: &Path) -> Result<(), SpawnError> {
     Err(SpawnError::Folder { path: path.display().to_string(), why })
 }
 
-fn not_found(name: &OsStr, looked: ProgramSearch) -> SpawnError {
-    SpawnError::NotFound { name: name.to_string_lossy().into_owned(), looked }
+fn not_found(name: &OsStr, searched: ProgramSearch) -> SpawnError {
+    SpawnError::NotFound { name: name.to_string_lossy().into_owned(), searched }
 }
 
 fn not_executable(path: &Path, why: &str) -> SpawnError {

@@ -2,7 +2,7 @@
 
 use super::ended::ExceededLimit;
 use super::job::ProcessLimits;
-use super::news::News;
+use super::message::JobMessage;
 use super::stray::Family;
 use std::fs;
 use std::io;
@@ -20,13 +20,13 @@ const DISK_PAUSE: Duration = Duration::from_millis(500);
 /// The minimum pause as a multiple of the time that the last measurement took.
 const DISK_PAUSE_FACTOR: u32 = 20;
 
-/// Returns whether any limit needs the processes to be measured.
+/// Returns whether the processes must be measured because of a limit.
 pub(super) fn is_needed(limits: &ProcessLimits) -> bool {
     limits.processes.is_some() || limits.memory_of_all.is_some()
 }
 
 /// Measures the processes of a family, and returns the limit that they exceed.
-pub(super) fn exceeded(family: &Family, limits: &ProcessLimits) -> Option<ExceededLimit> {
+pub(super) fn exceeded_limit(family: &Family, limits: &ProcessLimits) -> Option<ExceededLimit> {
     let descendants = family.descendants();
     if let Some(limit) = limits.processes.filter(|limit| descendants.len() as u64 > *limit) {
         return Some(ExceededLimit::Processes(limit));
@@ -36,44 +36,44 @@ pub(super) fn exceeded(family: &Family, limits: &ProcessLimits) -> Option<Exceed
     (used > limit).then_some(ExceededLimit::Memory(limit))
 }
 
-/// Measures the growth of folders until it is dropped.
+/// Measures the growth of folders in a thread, until it is dropped.
 pub(super) struct DiskMeter {
     _stop: Sender<()>,
 }
 
 impl DiskMeter {
-    pub fn start(folders: Vec<PathBuf>, limit: u64, news: Sender<News>) -> io::Result<DiskMeter> {
+    pub fn start(folders: Vec<PathBuf>, limit: u64, messages: Sender<JobMessage>) -> io::Result<DiskMeter> {
         let (stop, stopped) = channel();
-        let watch = move || watch(&folders, limit, &news, &stopped);
+        let watch = move || watch(&folders, limit, &messages, &stopped);
         thread::Builder::new().name("disk".to_owned()).spawn(watch)?;
         Ok(DiskMeter { _stop: stop })
     }
 }
 
-fn watch(folders: &[PathBuf], limit: u64, news: &Sender<News>, stopped: &Receiver<()>) {
-    let before = used(folders);
+fn watch(folders: &[PathBuf], limit: u64, messages: &Sender<JobMessage>, stopped: &Receiver<()>) {
+    let before = disk_usage(folders);
     let mut pause = DISK_PAUSE;
     while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
         let started = Instant::now();
-        if used(folders).saturating_sub(before) > limit {
+        if disk_usage(folders).saturating_sub(before) > limit {
             // The send fails if the job is already over.
-            let _ = news.send(News::Exceeded(ExceededLimit::Disk(limit)));
+            let _ = messages.send(JobMessage::Exceeded(ExceededLimit::Disk(limit)));
             return;
         }
         pause = DISK_PAUSE.max(started.elapsed() * DISK_PAUSE_FACTOR);
     }
 }
 
-/// Bytes on disk in these folders, without following links. What cannot be read or is gone counts as zero.
-fn used(folders: &[PathBuf]) -> u64 {
-    let mut open: Vec<PathBuf> = folders.to_vec();
+/// Bytes on disk in these folders, without following links. Unreadable and missing files count as zero.
+fn disk_usage(folders: &[PathBuf]) -> u64 {
+    let mut pending: Vec<PathBuf> = folders.to_vec();
     let mut bytes = 0;
-    while let Some(folder) = open.pop() {
+    while let Some(folder) = pending.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let Ok(found) = entry.metadata() else { continue };
-            bytes += found.blocks() * 512;
-            if found.is_dir() {
-                open.push(entry.path());
+            let Ok(metadata) = entry.metadata() else { continue };
+            bytes += metadata.blocks() * 512;
+            if metadata.is_dir() {
+                pending.push(entry.path());
             }
         }
     }

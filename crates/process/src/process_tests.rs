@@ -1,4 +1,4 @@
-//! Runs real processes: how they end, what is kept of their output, and that none of them survives.
+//! Tests with real processes: how they end, which output is kept, and that none of them survives.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 use super::*;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A timeout that only a defect can reach.
+/// A timeout that only a bug can reach.
 const FOREVER: Duration = Duration::from_secs(60);
 
 fn marker() -> String {
@@ -25,7 +25,7 @@ fn shell(folder: &Path, script: &str) -> ProcessJob {
     job
 }
 
-fn ended(job: &ProcessJob) -> JobEnd {
+fn run_job(job: &ProcessJob) -> JobEnd {
     run(job, &Cancel::new()).expect("starts")
 }
 
@@ -33,9 +33,9 @@ fn temp() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-fn marked(marker: &str) -> Vec<i32> {
+fn pids_with_marker(marker: &str) -> Vec<i32> {
     let all = procfs::all().into_iter().filter(|stat| stat.alive).map(|stat| stat.process.pid);
-    all.filter(|pid| procfs::variable(*pid, MARKER_VARIABLE).is_some_and(|mark| mark == marker.as_bytes()))
+    all.filter(|pid| procfs::variable(*pid, MARKER_VARIABLE).is_some_and(|value| value == marker.as_bytes()))
         .collect()
 }
 
@@ -59,7 +59,7 @@ struct Sleeper(std::process::Child);
 
 impl Drop for Sleeper {
     fn drop(&mut self) {
-        // Both fail if the test has already ended and reaped the process.
+        // Both fail if the test has already killed and reaped the process.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -68,12 +68,12 @@ impl Drop for Sleeper {
 #[test]
 fn exit_codes_signals_and_both_streams_are_reported_separately() {
     let folder = temp();
-    let done = ended(&shell(folder.path(), "echo out; echo err >&2; exit 7"));
+    let done = run_job(&shell(folder.path(), "echo out; echo err >&2; exit 7"));
     assert_eq!(done.exit, Exit::Code(7));
     assert_eq!((done.stdout.text().as_ref(), done.stderr.text().as_ref()), ("out\n", "err\n"));
     assert_eq!(done.strays, 0);
-    assert_eq!(ended(&shell(folder.path(), "kill -9 $$")).exit, Exit::Signal(9));
-    assert!(ended(&shell(folder.path(), ":")).exit.succeeded());
+    assert_eq!(run_job(&shell(folder.path(), "kill -9 $$")).exit, Exit::Signal(9));
+    assert!(run_job(&shell(folder.path(), ":")).exit.succeeded());
 }
 
 #[test]
@@ -81,9 +81,9 @@ fn stdin_arrives_completely_and_a_process_may_ignore_it() {
     let folder = temp();
     let mut job = shell(folder.path(), "wc -c");
     job.stdin = vec![b'x'; 1_000_000];
-    assert_eq!(ended(&job).stdout.text().trim(), "1000000");
+    assert_eq!(run_job(&job).stdout.text().trim(), "1000000");
     job.argv = vec!["true".into()];
-    assert!(ended(&job).exit.succeeded());
+    assert!(run_job(&job).exit.succeeded());
 }
 
 // EP-30
@@ -93,7 +93,7 @@ fn a_process_sees_exactly_the_listed_environment() {
     let mut job = shell(folder.path(), "env");
     job.argv = vec!["env".into()];
     job.environment.insert("GIVEN".into(), "yes".into());
-    let done = ended(&job);
+    let done = run_job(&job);
     let mut names: Vec<String> =
         done.stdout.text().lines().map(|line| line.split('=').next().unwrap().to_owned()).collect();
     names.sort();
@@ -111,11 +111,11 @@ fn a_process_is_killed_at_its_time_limit() {
     let folder = temp();
     let mut job = shell(folder.path(), "echo before; sleep 1000");
     job.limits.time = Duration::from_millis(200);
-    let done = ended(&job);
+    let done = run_job(&job);
     assert_eq!(done.exit, Exit::TimedOut);
     assert_eq!(done.stdout.text(), "before\n");
     assert!(done.duration < FOREVER / 2, "{:?}", done.duration);
-    assert_eq!(marked(&job.marker), Vec::<i32>::new());
+    assert_eq!(pids_with_marker(&job.marker), Vec::<i32>::new());
 }
 
 #[test]
@@ -123,14 +123,14 @@ fn a_process_that_ignores_sigterm_is_killed_after_the_grace_period() {
     let folder = temp();
     let mut job = shell(folder.path(), "trap '' TERM; while :; do sleep 1; done");
     job.limits.time = Duration::from_millis(200);
-    let done = ended(&job);
+    let done = run_job(&job);
     assert_eq!(done.exit, Exit::TimedOut);
     assert!(
         done.duration >= Duration::from_millis(500),
         "the process got no grace period: {:?}",
         done.duration
     );
-    assert_eq!(marked(&job.marker), Vec::<i32>::new());
+    assert_eq!(pids_with_marker(&job.marker), Vec::<i32>::new());
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_process_can_clean_up_after_sigterm() {
     let mut job = shell(folder.path(), "trap 'echo bye; exit 0' TERM; while :; do sleep 0.01; done");
     job.limits.time = Duration::from_millis(200);
     job.limits.grace = FOREVER;
-    let done = ended(&job);
+    let done = run_job(&job);
     assert_eq!((done.exit, done.stdout.text().as_ref()), (Exit::TimedOut, "bye\n"));
 }
 
@@ -150,7 +150,7 @@ fn a_child_process_gets_sigterm_and_the_grace_period_too() {
     let mut job = shell(folder.path(), &format!("sh -c \"{child}\" & wait"));
     job.limits.time = Duration::from_millis(300);
     job.limits.grace = FOREVER;
-    let done = ended(&job);
+    let done = run_job(&job);
     assert_eq!((done.exit, done.stdout.text().as_ref(), done.strays), (Exit::TimedOut, "bye\n", 0));
 }
 
@@ -159,18 +159,18 @@ fn a_silent_process_is_killed_and_one_that_writes_is_not() {
     let folder = temp();
     let mut job = shell(folder.path(), "echo once; sleep 1000");
     job.limits.silence = Some(Duration::from_millis(300));
-    assert_eq!(ended(&job).exit, Exit::Silent);
+    assert_eq!(run_job(&job).exit, Exit::Silent);
     let mut job = shell(folder.path(), "for i in 1 2 3 4 5 6 7 8; do sleep 0.1; echo $i; done");
     job.limits.silence = Some(Duration::from_secs(5));
-    assert_eq!(ended(&job).exit, Exit::Code(0));
+    assert_eq!(run_job(&job).exit, Exit::Code(0));
 }
 
 #[test]
-fn long_output_keeps_its_head_and_tail_and_states_what_is_left_out() {
+fn long_output_keeps_its_head_and_tail_and_states_the_number_of_dropped_bytes() {
     let folder = temp();
     let mut job = shell(folder.path(), "echo head; yes flood | head -c 10000000; echo tail");
     job.limits.output = 4096;
-    let done = ended(&job);
+    let done = run_job(&job);
     assert_eq!(done.exit, Exit::Code(0));
     let text = done.stdout.text().into_owned();
     assert!(text.starts_with("head\nflood\n"), "{}", &text[..20]);
@@ -185,7 +185,7 @@ fn output_of_exactly_the_limit_is_kept_completely() {
     let folder = temp();
     let mut job = shell(folder.path(), "printf 123456789");
     job.limits.output = 9;
-    let done = ended(&job);
+    let done = run_job(&job);
     assert_eq!((done.stdout.text().as_ref(), done.stdout.truncated), ("123456789", false));
 }
 
@@ -255,7 +255,7 @@ fn cancelling_from_another_thread_kills_the_whole_process_tree() {
     let done = runner.join().unwrap();
     assert_eq!(done.exit, Exit::Cancelled);
     assert!(!is_alive(&child) && !is_alive(&grandchild));
-    assert_eq!(marked(&job.marker), Vec::<i32>::new());
+    assert_eq!(pids_with_marker(&job.marker), Vec::<i32>::new());
 }
 
 // CORE-17
@@ -295,21 +295,21 @@ fn a_stray_in_its_own_session_is_killed_and_counted() {
     let script = "setsid sh -c 'echo $$ >stray; exec sleep 1000' >/dev/null 2>&1 & \
                   while [ ! -s stray ]; do sleep 0.01; done";
     let job = shell(folder.path(), script);
-    let done = ended(&job);
+    let done = run_job(&job);
     assert_eq!((done.exit, done.strays), (Exit::Code(0), 1));
     assert!(!is_alive(&fs::read_to_string(folder.path().join("stray")).unwrap()));
 }
 
 // CORE-17
 #[test]
-fn a_permitted_daemon_survives_its_job_and_the_next_engine_and_other_strays_do_not() {
+fn a_permitted_daemon_survives_its_job_and_the_next_engine_but_other_strays_do_not() {
     let folder = temp();
     let script = "setsid sh -c 'echo $$ >daemon; exec sleep 1000' >/dev/null 2>&1 & \
                   sh -c 'echo $$ >stray; exec sleep 1000' >/dev/null 2>&1 & \
                   while [ ! -s daemon ] || [ ! -s stray ]; do sleep 0.01; done";
     let mut job = shell(folder.path(), script);
     job.survivors = Survivors::Daemons;
-    let done = ended(&job);
+    let done = run_job(&job);
     assert_eq!((done.exit, done.strays), (Exit::Code(0), 1));
     let pid = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     assert!(is_alive(&pid("daemon")) && !is_alive(&pid("stray")));
@@ -324,7 +324,7 @@ fn a_child_without_the_marker_is_killed_if_it_stays_in_the_group() {
     let folder = temp();
     let script =
         "env -i sleep 1000 >/dev/null 2>&1 & echo $! >stray; while ! grep -q sleep /proc/$!/comm; do :; done";
-    let done = ended(&shell(folder.path(), script));
+    let done = run_job(&shell(folder.path(), script));
     assert_eq!((done.exit, done.strays), (Exit::Code(0), 1));
     assert!(!is_alive(&fs::read_to_string(folder.path().join("stray")).unwrap()));
 }
@@ -333,7 +333,7 @@ fn a_child_without_the_marker_is_killed_if_it_stays_in_the_group() {
 fn a_stray_without_group_and_marker_is_killed_if_it_holds_the_output_open() {
     let folder = temp();
     let script = "setsid env -i /bin/sh -c 'echo $$ >stray; exec sleep 1000' & while [ ! -s stray ]; do sleep 0.01; done";
-    let done = ended(&shell(folder.path(), script));
+    let done = run_job(&shell(folder.path(), script));
     assert_eq!((done.exit, done.strays), (Exit::Code(0), 1));
     let stray = fs::read_to_string(folder.path().join("stray")).unwrap();
     let until = Instant::now() + FOREVER;
@@ -364,7 +364,7 @@ fn a_descendant_without_group_and_marker_is_killed_on_cancel() {
 fn jobs_outside_of_runs_do_not_kill_each_other_even_with_the_same_name() {
     let folder = tempfile::tempdir().unwrap();
     let job = |script: &str| {
-        let job = ProcessJob::apart(["sh", "-c", script], folder.path(), "probe");
+        let job = ProcessJob::standalone(["sh", "-c", script], folder.path(), "probe");
         run(&job.inherit(&["PATH"]), &Cancel::new()).unwrap()
     };
     thread::scope(|scope| {
@@ -380,14 +380,14 @@ fn jobs_outside_of_runs_do_not_kill_each_other_even_with_the_same_name() {
 
 // CORE-17
 #[test]
-fn processes_of_a_dead_engine_are_found_by_the_start_of_their_marker() {
+fn processes_of_a_dead_engine_are_found_by_the_prefix_of_their_marker() {
     let run = marker();
-    let start = |mark: String| {
+    let start = |marker: String| {
         let mut command = std::process::Command::new("sleep");
         Sleeper(
             command
                 .arg("1000")
-                .env(MARKER_VARIABLE, mark)
+                .env(MARKER_VARIABLE, marker)
                 .stdout(std::process::Stdio::null())
                 .spawn()
                 .expect("starts"),
@@ -408,7 +408,7 @@ fn no_zombie_remains() {
     let folder = temp();
     let mut job = shell(folder.path(), "echo $$; sleep 1000");
     job.limits.time = Duration::from_millis(100);
-    let pid: i32 = ended(&job).stdout.text().trim().parse().unwrap();
+    let pid: i32 = run_job(&job).stdout.text().trim().parse().unwrap();
     assert!(procfs::stat(pid).is_none());
 }
 
@@ -424,11 +424,11 @@ fn the_error_for_a_missing_program_lists_the_searched_folders() {
     );
     job.environment.clear();
     let error = run(&job, &Cancel::new()).unwrap_err();
-    assert!(matches!(error, SpawnError::NotFound { looked: ProgramSearch::NoPath, .. }));
+    assert!(matches!(error, SpawnError::NotFound { searched: ProgramSearch::NoPath, .. }));
     job.argv = vec!["./here".into()];
     let error = run(&job, &Cancel::new()).unwrap_err();
     assert!(
-        matches!(error, SpawnError::NotFound { looked: ProgramSearch::At(path), .. } if path.ends_with("here"))
+        matches!(error, SpawnError::NotFound { searched: ProgramSearch::At(path), .. } if path.ends_with("here"))
     );
 }
 
@@ -464,7 +464,7 @@ fn the_error_for_a_program_that_cannot_be_executed_says_why() {
 }
 
 #[test]
-fn a_bad_folder_and_a_bad_program_are_different_errors() {
+fn a_missing_folder_and_a_file_as_the_folder_are_errors() {
     let folder = temp();
     let mut job = shell(&folder.path().join("missing"), ":");
     assert!(matches!(run(&job, &Cancel::new()), Err(SpawnError::Folder { .. })));
@@ -497,8 +497,8 @@ fn a_process_cannot_allocate_more_memory_than_its_limit() {
     let folder = temp();
     let mut job = shell(folder.path(), "sleep 0.2; head -c 200000000 /dev/zero | tail -c 190000000 | wc -c");
     job.limits.memory = Some(50_000_000);
-    let done = ended(&job);
+    let done = run_job(&job);
     assert_ne!(done.stdout.text().trim(), "190000000");
     job.limits.memory = None;
-    assert_eq!(ended(&job).stdout.text().trim(), "190000000");
+    assert_eq!(run_job(&job).stdout.text().trim(), "190000000");
 }

@@ -1,11 +1,11 @@
-//! Reads `/proc` about the processes of this machine; without `/proc` it finds none.
+//! Reads the processes of this machine from `/proc`; without `/proc` it finds none.
 
 use rustix::process::{Pid, Signal};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
 
-/// A process, distinguished from a later one with the same pid by its start time.
+/// A process. Its start time distinguishes it from a later process with the same pid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Process {
     pub pid: i32,
@@ -40,12 +40,12 @@ pub(super) fn stat(pid: i32) -> Option<Stat> {
 /// Lists the visible descendants of a process.
 pub(super) fn descendants(leader: i32) -> Vec<Stat> {
     let mut found = Vec::new();
-    let mut open = vec![leader];
-    while let Some(parent) = open.pop() {
+    let mut pending = vec![leader];
+    while let Some(parent) = pending.pop() {
         match children(parent) {
             Some(children) => {
                 found.extend(children.iter().filter_map(|pid| stat(*pid)));
-                open.extend(children);
+                pending.extend(children);
             }
             None => return descendants_among(leader, &all()),
         }
@@ -174,12 +174,12 @@ mod tests {
         while pids(descendants(leader)).len() < 2 {
             std::thread::yield_now();
         }
-        let (one, other) = (pids(descendants(leader)), pids(descendants_among(leader, &all())));
+        let (listed, searched) = (pids(descendants(leader)), pids(descendants_among(leader, &all())));
         for stat in descendants(leader) {
             stat.process.kill();
         }
         child.wait().ok();
-        assert_eq!(one, other);
+        assert_eq!(listed, searched);
     }
 
     #[test]

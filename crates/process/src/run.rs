@@ -5,30 +5,30 @@ use super::ended::{CapturedOutput, Exit, JobEnd};
 use super::job::{ProcessJob, Survivors};
 use super::lookup::{self, SpawnError};
 use super::running::Running;
-use super::stray::{MARKER_VARIABLE, MAY_STAY};
+use super::stray::{DAEMONS_MAY_STAY, MARKER_VARIABLE};
 use super::watch::LineWatch;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-/// Runs a job to its end; none of its processes is alive afterwards.
+/// Runs a job to its end. None of its processes is alive afterwards, except for permitted daemons.
 ///
 /// The job gets its own process group. At a limit or on cancel the group receives SIGTERM and, after the grace period,
 /// SIGKILL. However the job ends, everything left of its group, its descendants and all processes with its marker are
-/// killed. Processes cannot escape from a confined job: its keeper adopts every orphan. A job that is cancelled before
-/// it starts does not start.
+/// killed. Processes cannot escape from a confined job: its supervisor adopts every orphan. A job that is cancelled
+/// before it starts does not start.
 pub fn run(job: &ProcessJob, cancel: &Cancel) -> Result<JobEnd, SpawnError> {
-    supervise(job, cancel, None)
+    run_to_end(job, cancel, None)
 }
 
 /// Runs a job like `run`, and passes each line of its output to the watch as it arrives.
 pub fn run_watched(job: &ProcessJob, cancel: &Cancel, watch: LineWatch) -> Result<JobEnd, SpawnError> {
-    supervise(job, cancel, Some(watch))
+    run_to_end(job, cancel, Some(watch))
 }
 
-fn supervise(job: &ProcessJob, cancel: &Cancel, watch: Option<LineWatch>) -> Result<JobEnd, SpawnError> {
-    let (command, program) = command(job)?;
+fn run_to_end(job: &ProcessJob, cancel: &Cancel, watch: Option<LineWatch>) -> Result<JobEnd, SpawnError> {
+    let (command, program) = build_command(job)?;
     let started = SystemTime::now();
     if cancel.is_cancelled() {
         return Ok(JobEnd {
@@ -43,12 +43,12 @@ fn supervise(job: &ProcessJob, cancel: &Cancel, watch: Option<LineWatch>) -> Res
     }
     let mut running =
         Running::start(job, command, watch).map_err(|error| lookup::start_error(&program, error))?;
-    let _watch = cancel.watch(running.news());
+    let _watch = cancel.watch(running.messages());
     let cause = running.wait(&job.limits);
     Ok(running.end(&job.limits, cause, started))
 }
 
-fn command(job: &ProcessJob) -> Result<(Command, PathBuf), SpawnError> {
+fn build_command(job: &ProcessJob) -> Result<(Command, PathBuf), SpawnError> {
     if job.marker.is_empty() || job.marker.contains('\0') {
         return Err(SpawnError::Marker { marker: job.marker.clone() });
     }
@@ -71,8 +71,8 @@ fn command(job: &ProcessJob) -> Result<(Command, PathBuf), SpawnError> {
             command
         }
     };
-    let stay = if job.survivors == Survivors::Daemons { MAY_STAY } else { "" };
-    let marker = format!("{}{stay}", job.marker);
+    let suffix = if job.survivors == Survivors::Daemons { DAEMONS_MAY_STAY } else { "" };
+    let marker = format!("{}{suffix}", job.marker);
     command.current_dir(&job.folder).env_clear().envs(&job.environment).env(MARKER_VARIABLE, marker);
     command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     Ok((command, job.confine.as_ref().map_or(program, |confined| confined.exe.clone())))

@@ -3,9 +3,9 @@
 use super::capture::{Capture, Pulse, Reader};
 use super::ended::{CapturedOutput, ExceededLimit, Exit, JobEnd};
 use super::job::{ProcessJob, ProcessLimits, Survivors};
+use super::message::JobMessage;
 use super::meter::{self, DiskMeter};
-use super::news::News;
-use super::stray::{self, Family, Keeper, PATIENCE};
+use super::stray::{self, Family, KILL_TIMEOUT, LeaderKind};
 use super::watch::{LineWatch, Stream};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 use std::io::{self, Write};
@@ -18,9 +18,9 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 /// How long a pipe may stay open after the last known process of the job is gone.
-const DRAIN: Duration = Duration::from_millis(500);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Why the supervisor stopped waiting for a job.
+/// Why the wait for a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
     Exited,
@@ -31,102 +31,102 @@ pub(super) enum Cause {
     Exceeded(ExceededLimit),
 }
 
-/// A running job. Dropping it before its end kills it.
+/// A running job. It is killed if it is dropped before its end.
 pub(super) struct Running {
     child: Option<Child>,
     leader: Pid,
-    begun: Instant,
+    start: Instant,
     pulse: Arc<Pulse>,
     stdout: Arc<Mutex<Capture>>,
     stderr: Arc<Mutex<Capture>>,
     pipes: Vec<u64>,
-    news: Sender<News>,
-    inbox: Receiver<News>,
+    messages: Sender<JobMessage>,
+    inbox: Receiver<JobMessage>,
     family: Family,
-    keeper: Keeper,
+    leader_kind: LeaderKind,
     survivors: Survivors,
     /// The limit on a single file; zero if there is none.
     file_size: u64,
-    /// The program ended; its keeper waits.
+    /// Whether the program ended and its supervisor waits.
     stopped: bool,
     exited: bool,
-    open: usize,
+    open_streams: usize,
     _disk: Option<DiskMeter>,
 }
 
 impl Running {
-    /// Starts the process and its threads. If a thread cannot be started, the process is killed again.
+    /// Starts the process and its threads. If a thread cannot be started, the process is killed.
     pub fn start(job: &ProcessJob, mut command: Command, watch: Option<LineWatch>) -> io::Result<Running> {
         let child = spawn(&mut command)?;
-        let begun = Instant::now();
+        let start = Instant::now();
         let raw = i32::try_from(child.id()).map_err(io::Error::other)?;
         let leader = Pid::from_raw(raw).ok_or_else(|| io::Error::other("the child has no pid"))?;
-        let (news, inbox) = channel();
+        let (messages, inbox) = channel();
         let capture = || Arc::new(Mutex::new(Capture::new(job.limits.output)));
-        let confined = cfg!(target_os = "linux") && job.confine.is_some();
-        let keeper = if confined { Keeper::Leader } else { Keeper::None };
-        let disk = job.limits.disk.map(|most| DiskMeter::start(job.writable(), most, news.clone()));
+        let is_supervised = cfg!(target_os = "linux") && job.confine.is_some();
+        let leader_kind = if is_supervised { LeaderKind::Supervisor } else { LeaderKind::Program };
+        let disk = job.limits.disk.map(|limit| DiskMeter::start(job.writable(), limit, messages.clone()));
         let mut running = Running {
             child: Some(child),
             leader,
-            begun,
-            pulse: Arc::new(Pulse::new(begun)),
+            start,
+            pulse: Arc::new(Pulse::new(start)),
             stdout: capture(),
             stderr: capture(),
             pipes: Vec::new(),
-            news,
+            messages,
             inbox,
-            family: Family::new(&job.marker).led_by(raw, keeper),
-            keeper,
+            family: Family::new(&job.marker).with_leader(raw, leader_kind),
+            leader_kind,
             survivors: job.survivors,
             file_size: job.confine.as_ref().and_then(|confined| confined.policy.file_size).unwrap_or(0),
             stopped: false,
             exited: false,
-            open: 0,
+            open_streams: 0,
             _disk: None,
         };
         running._disk = disk.transpose()?;
         if let (Some(memory), None) = (job.limits.memory, &job.confine) {
             crate::confine::limit_memory_of(leader, memory)?;
         }
-        running.serve(job.stdin.clone(), watch)?;
+        running.start_threads(job.stdin.clone(), watch)?;
         Ok(running)
     }
 
-    pub fn news(&self) -> Sender<News> {
-        self.news.clone()
+    pub fn messages(&self) -> Sender<JobMessage> {
+        self.messages.clone()
     }
 
     /// Waits for the first reason to end the job.
     pub fn wait(&mut self, limits: &ProcessLimits) -> Cause {
-        let deadline = self.begun.checked_add(limits.time);
+        let deadline = self.start.checked_add(limits.time);
         loop {
             let now = Instant::now();
-            let last = if self.pulse.is_quiet() { now } else { self.pulse.last() };
-            let silent = limits.silence.and_then(|silence| last.checked_add(silence));
+            let last_output = if self.pulse.expects_silence() { now } else { self.pulse.last_output() };
+            let silence_end = limits.silence.and_then(|silence| last_output.checked_add(silence));
             if deadline.is_some_and(|deadline| now >= deadline) {
                 return Cause::TimedOut;
             }
-            if silent.is_some_and(|silent| now >= silent) {
+            if silence_end.is_some_and(|end| now >= end) {
                 return Cause::Silent;
             }
-            let lingers = self.pulse.is_ending().then(|| self.pulse.last() + limits.linger);
-            if lingers.is_some_and(|lingers| now >= lingers) {
+            let linger_end = self.pulse.expects_end().then(|| self.pulse.last_output() + limits.linger);
+            if linger_end.is_some_and(|end| now >= end) {
                 return Cause::Lingered;
             }
             let tick = meter::is_needed(limits).then(|| now + meter::TICK);
             // A line of output can change which deadline applies, so wake up regularly.
-            let look = Some(now + meter::TICK);
-            let next = [deadline, silent, lingers, tick, look].into_iter().flatten().min();
+            let wake_up = Some(now + meter::TICK);
+            let next = [deadline, silence_end, linger_end, tick, wake_up].into_iter().flatten().min();
             match self.receive(next) {
-                Some(News::Cancelled) => return Cause::Cancelled,
-                Some(News::Exceeded(exceeded)) => return Cause::Exceeded(exceeded),
-                Some(News::Exited | News::Stopped | News::Closed(_)) if self.is_over() => {
+                Some(JobMessage::Cancelled) => return Cause::Cancelled,
+                Some(JobMessage::Exceeded(exceeded)) => return Cause::Exceeded(exceeded),
+                Some(JobMessage::Exited | JobMessage::Stopped | JobMessage::Closed(_)) if self.is_over() => {
                     return Cause::Exited;
                 }
-                Some(News::Exited | News::Stopped | News::Closed(_)) => {}
+                Some(JobMessage::Exited | JobMessage::Stopped | JobMessage::Closed(_)) => {}
                 None => {
-                    if let Some(exceeded) = tick.and_then(|_| meter::exceeded(&self.family, limits)) {
+                    if let Some(exceeded) = tick.and_then(|_| meter::exceeded_limit(&self.family, limits)) {
                         return Cause::Exceeded(exceeded);
                     }
                 }
@@ -141,8 +141,8 @@ impl Running {
                 if self.survivors == Survivors::Daemons {
                     self.family.spare_daemons();
                 }
-                // Processes that it left may have started after the last measurement.
-                meter::is_needed(limits).then(|| meter::exceeded(&self.family, limits)).flatten()
+                // The remaining processes may have started after the last measurement.
+                meter::is_needed(limits).then(|| meter::exceeded_limit(&self.family, limits)).flatten()
             }
             // No grace period: the job would use even more of the exhausted resource.
             Cause::Exceeded(exceeded) => Some(exceeded),
@@ -168,7 +168,7 @@ impl Running {
             exceeded = Some(ExceededLimit::FileSize(self.file_size));
         }
         let (duration, stdout, stderr) =
-            (self.begun.elapsed(), captured(&self.stdout), captured(&self.stderr));
+            (self.start.elapsed(), output_of(&self.stdout), output_of(&self.stderr));
         JobEnd { exit, stdout, stderr, started, duration, strays, exceeded }
     }
 
@@ -184,27 +184,28 @@ impl Running {
         }
     }
 
-    /// Kills the leader and all others, and counts the others. A keeper ends by itself when all its descendants are gone.
+    /// Kills all processes of the job, and counts those other than the leader. A supervisor exits after its
+    /// descendants.
     fn kill(&mut self) -> usize {
         self.family.remember_descendants();
-        let is_program_alive = self.keeper == Keeper::Leader && !self.is_over();
+        let is_program_alive = self.leader_kind == LeaderKind::Supervisor && !self.is_over();
         let mut strays = self.family.sweep();
-        if self.keeper == Keeper::Leader && self.exited && !self.stopped {
-            // The keeper was killed, so some processes may no longer be its descendants.
-            self.family.lose_keeper();
+        if self.leader_kind == LeaderKind::Supervisor && self.exited && !self.stopped {
+            // The supervisor was killed, so some processes may no longer be its descendants.
+            self.family.lose_supervisor();
             strays += self.family.sweep();
-        } else if self.keeper == Keeper::Leader {
-            self.receive_until(Instant::now() + PATIENCE, Running::is_over);
+        } else if self.leader_kind == LeaderKind::Supervisor {
+            self.receive_until(Instant::now() + KILL_TIMEOUT, Running::is_over);
             strays += self.family.sweep();
-            // This fails if the keeper is gone, which the wait below notices.
+            // This fails if the supervisor is gone, which the wait below notices.
             let _ = kill_process(self.leader, Signal::CONT);
-            self.receive_until(Instant::now() + PATIENCE, |running| running.exited);
+            self.receive_until(Instant::now() + KILL_TIMEOUT, |running| running.exited);
         }
         if !self.exited {
-            self.family.lose_keeper();
+            self.family.lose_supervisor();
             // This fails if the leader is gone, which the wait below notices.
             let _ = kill_process(self.leader, Signal::KILL);
-            self.receive_until(Instant::now() + PATIENCE, |running| running.exited);
+            self.receive_until(Instant::now() + KILL_TIMEOUT, |running| running.exited);
             strays += self.family.sweep();
         }
         strays.saturating_sub(usize::from(is_program_alive))
@@ -216,13 +217,13 @@ impl Running {
 
     /// Waits for the end of both streams; kills and counts the processes that keep them open.
     fn drain(&mut self) -> usize {
-        self.receive_until(Instant::now() + DRAIN, |running| running.open == 0);
-        if self.open == 0 {
+        self.receive_until(Instant::now() + DRAIN_TIMEOUT, |running| running.open_streams == 0);
+        if self.open_streams == 0 {
             return 0;
         }
-        let killed = stray::kill_holders(&self.pipes);
-        // If no process holds the pipes, the watch is slow or the output long; it is still read to its end.
-        self.receive_until(Instant::now() + PATIENCE, |running| running.open == 0);
+        let killed = stray::kill_pipe_holders(&self.pipes);
+        // If no process holds the pipes, the watch is slow or the output is long. The output is still read to its end.
+        self.receive_until(Instant::now() + KILL_TIMEOUT, |running| running.open_streams == 0);
         killed
     }
 
@@ -232,7 +233,7 @@ impl Running {
             // Without a status, the caller reports a kill.
             return child.wait().ok();
         }
-        // The process is stuck in the kernel. It is reaped when that ends; without a thread it stays a zombie, which is
+        // The process is stuck in the kernel. A thread reaps it later; without the thread it stays a zombie, which is
         // harmless.
         let reaper = thread::Builder::new().name("reaper".to_owned());
         let _ = reaper.spawn(move || child.wait());
@@ -245,26 +246,28 @@ impl Running {
         }
     }
 
-    fn receive(&mut self, until: Option<Instant>) -> Option<News> {
+    fn receive(&mut self, until: Option<Instant>) -> Option<JobMessage> {
         let received = match until {
             Some(until) => self.inbox.recv_timeout(until.saturating_duration_since(Instant::now())),
             None => self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
-        let news = received.ok()?;
-        match news {
-            News::Exited => self.exited = true,
-            News::Stopped => self.stopped = true,
-            News::Closed(_) => self.open -= 1,
-            News::Cancelled | News::Exceeded(_) => {}
+        let message = received.ok()?;
+        match message {
+            JobMessage::Exited => self.exited = true,
+            JobMessage::Stopped => self.stopped = true,
+            JobMessage::Closed(_) => self.open_streams -= 1,
+            JobMessage::Cancelled | JobMessage::Exceeded(_) => {}
         }
-        Some(news)
+        Some(message)
     }
 
-    fn serve(&mut self, input: Vec<u8>, watch: Option<LineWatch>) -> io::Result<()> {
+    fn start_threads(&mut self, input: Vec<u8>, watch: Option<LineWatch>) -> io::Result<()> {
         let leader = self.leader;
-        let news = self.news.clone();
-        let keeper = self.keeper;
-        thread::Builder::new().name("waiter".to_owned()).spawn(move || wait_for(leader, &news, keeper))?;
+        let messages = self.messages.clone();
+        let leader_kind = self.leader_kind;
+        thread::Builder::new()
+            .name("waiter".to_owned())
+            .spawn(move || wait_for_exit(leader, &messages, leader_kind))?;
         let Some(child) = &mut self.child else { return Ok(()) };
         if let Some(mut stdin) = child.stdin.take() {
             // A process need not read all of its input, so a failed write is ignored.
@@ -273,18 +276,18 @@ impl Running {
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         if let Some(pipe) = stdout {
             self.pipes.extend(inode(&pipe));
-            self.open += 1;
-            self.read(Stream::Stdout, pipe, watch.clone())?;
+            self.open_streams += 1;
+            self.start_reader(Stream::Stdout, pipe, watch.clone())?;
         }
         if let Some(pipe) = stderr {
             self.pipes.extend(inode(&pipe));
-            self.open += 1;
-            self.read(Stream::Stderr, pipe, watch)?;
+            self.open_streams += 1;
+            self.start_reader(Stream::Stderr, pipe, watch)?;
         }
         Ok(())
     }
 
-    fn read(
+    fn start_reader(
         &self,
         stream: Stream,
         pipe: impl io::Read + Send + 'static,
@@ -294,8 +297,8 @@ impl Running {
             Stream::Stdout => ("stdout", &self.stdout),
             Stream::Stderr => ("stderr", &self.stderr),
         };
-        let (capture, pulse, news) = (capture.clone(), self.pulse.clone(), self.news.clone());
-        let reader = Reader { stream, capture, pulse, watch, news };
+        let (capture, pulse, messages) = (capture.clone(), self.pulse.clone(), self.messages.clone());
+        let reader = Reader { stream, capture, pulse, watch, messages };
         thread::Builder::new().name(name.to_owned()).spawn(move || reader.read(pipe)).map(|_| ())
     }
 }
@@ -326,24 +329,24 @@ fn spawn(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }
 
-/// Waits for the end of a child without reaping it. A keeper stops once before it ends.
-fn wait_for(child: Pid, news: &Sender<News>, keeper: Keeper) {
-    let ended = |options: WaitIdOptions| loop {
+/// Waits for the exit of a child without reaping it. A supervisor stops once before it exits.
+fn wait_for_exit(child: Pid, messages: &Sender<JobMessage>, leader_kind: LeaderKind) {
+    let has_exited = |options: WaitIdOptions| loop {
         match waitid(WaitId::Pid(child), options | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
             Err(rustix::io::Errno::INTR) => {}
             Ok(Some(status)) if status.stopped() => return false,
             Ok(_) | Err(_) => return true,
         }
     };
-    if keeper == Keeper::Leader && !ended(WaitIdOptions::STOPPED) {
+    if leader_kind == LeaderKind::Supervisor && !has_exited(WaitIdOptions::STOPPED) {
         // The receiver is gone if the job was given up as unkillable.
-        let _ = news.send(News::Stopped);
-        ended(WaitIdOptions::empty());
-    } else if keeper == Keeper::None {
-        ended(WaitIdOptions::empty());
+        let _ = messages.send(JobMessage::Stopped);
+        has_exited(WaitIdOptions::empty());
+    } else if leader_kind == LeaderKind::Program {
+        has_exited(WaitIdOptions::empty());
     }
     // The receiver is gone if the job was given up as unkillable.
-    let _ = news.send(News::Exited);
+    let _ = messages.send(JobMessage::Exited);
 }
 
 /// The inode of a pipe; without one, processes that hold the pipe cannot be found.
@@ -351,7 +354,7 @@ fn inode(pipe: &impl AsFd) -> Option<u64> {
     rustix::fs::fstat(pipe).ok().map(|stat| stat.st_ino)
 }
 
-fn captured(capture: &Mutex<Capture>) -> CapturedOutput {
+fn output_of(capture: &Mutex<Capture>) -> CapturedOutput {
     capture.lock().unwrap_or_else(PoisonError::into_inner).finish()
 }
 

@@ -10,33 +10,33 @@ use std::time::{Duration, Instant};
 pub const MARKER_VARIABLE: &str = "REMAND_MARK";
 
 /// The suffix of the marker of a job that may leave daemons.
-pub(super) const MAY_STAY: &str = "/may-stay";
+pub(super) const DAEMONS_MAY_STAY: &str = "/may-stay";
 
 /// How long killed processes may take to disappear.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The pause between two checks for remaining processes.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Kills every process with this marker or one that extends it, and counts them.
 ///
-/// `run-7` also matches `run-7/implement/1`, but not `run-70`. An engine uses this to find the processes of one that
-/// died. It spares itself, its ancestors, and daemons that may stay.
+/// `run-7` also matches `run-7/implement/1`, but not `run-70`. An engine uses this to kill the processes of an
+/// engine that died. It spares itself, its ancestors, and daemons that may stay.
 pub fn kill_marked(marker: &str) -> usize {
     if marker.is_empty() {
         return 0;
     }
     let mut family = Family::new(marker);
-    family.spared = own_ancestry();
-    family.daemons = Daemons::MayStay;
+    family.spared = self_and_ancestors();
+    family.daemons = Daemons::Spare;
     family.sweep()
 }
 
-/// Kills every descendant of this process.
+/// Kills every descendant of a process.
 #[cfg(target_os = "linux")]
-pub(crate) fn kill_below(leader: Pid) {
+pub(crate) fn kill_descendants(leader: Pid) {
     let mut family = Family { leader: Some(leader.as_raw_nonzero().get()), ..Family::default() };
-    family.spared = own_ancestry();
+    family.spared = self_and_ancestors();
     family.sweep();
 }
 
@@ -45,28 +45,29 @@ pub(crate) fn kill_below(leader: Pid) {
 pub(super) struct Family {
     marker: Option<String>,
     group: Option<i32>,
-    /// All its descendants belong to the family.
+    /// All descendants of this process belong to the family.
     leader: Option<i32>,
-    known: BTreeSet<Process>,
+    /// Descendants that may have lost their parent.
+    remembered: BTreeSet<Process>,
     spared: BTreeSet<i32>,
-    keeper: Keeper,
+    leader_kind: LeaderKind,
     daemons: Daemons,
 }
 
-/// Whether permitted daemons are killed.
+/// What happens to permitted daemons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Daemons {
     #[default]
-    Go,
-    MayStay,
+    Kill,
+    Spare,
 }
 
-/// Whether the first process of a job is a keeper. A keeper must outlive its descendants.
+/// The kind of a job's first process. A supervisor must outlive its descendants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Keeper {
+pub(super) enum LeaderKind {
     #[default]
-    None,
-    Leader,
+    Program,
+    Supervisor,
 }
 
 impl Family {
@@ -75,17 +76,17 @@ impl Family {
     }
 
     /// Adds a job's first process with its group and descendants; it does not count as a stray itself.
-    pub fn led_by(mut self, leader: i32, keeper: Keeper) -> Family {
-        self.keeper = keeper;
+    pub fn with_leader(mut self, leader: i32, leader_kind: LeaderKind) -> Family {
+        self.leader_kind = leader_kind;
         self.group = Some(leader);
         self.leader = Some(leader);
         self.spared.insert(leader);
         self
     }
 
-    /// Remembers the current descendants, since they are no longer recognizable once their parent ends.
+    /// Remembers the current descendants, because they cannot be recognized after their parent has ended.
     pub fn remember_descendants(&mut self) {
-        self.known.extend(self.descendants().into_iter().map(|stat| stat.process));
+        self.remembered.extend(self.descendants().into_iter().map(|stat| stat.process));
     }
 
     /// The visible descendants of the leader.
@@ -95,20 +96,22 @@ impl Family {
 
     /// Kills until no process is left, and counts the killed ones. The leader must not be reaped before this.
     pub fn sweep(&self) -> usize {
-        let give_up = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + KILL_TIMEOUT;
         let mut killed = BTreeSet::new();
         loop {
-            let left: Vec<Process> = self.living();
-            if left.is_empty() || Instant::now() > give_up {
+            let remaining: Vec<Process> = self.living();
+            if remaining.is_empty() || Instant::now() > deadline {
                 return killed.len();
             }
-            if let Some(group) = self.group.and_then(Pid::from_raw).filter(|_| self.keeper == Keeper::None) {
-                // Signals the whole group in one call, so that none of them can fork meanwhile. It fails if the group
-                // is already gone.
+            if let Some(group) =
+                self.group.and_then(Pid::from_raw).filter(|_| self.leader_kind == LeaderKind::Program)
+            {
+                // This signals the whole group in one call, so that no process can fork meanwhile. It fails if the
+                // group is already gone.
                 let _ = kill_process_group(group, Signal::KILL);
             }
-            // Stops them first, so that none can fork while the list is processed.
-            for process in &left {
+            // All processes are stopped first, so that none can fork while the list is processed.
+            for process in &remaining {
                 process.stop();
                 killed.insert(*process);
             }
@@ -121,50 +124,50 @@ impl Family {
     }
 
     /// Waits until no process is left, or until the deadline.
-    pub fn wait_until_gone(&self, until: Instant) {
-        while Instant::now() < until && !self.living().is_empty() {
+    pub fn wait_until_gone(&self, deadline: Instant) {
+        while Instant::now() < deadline && !self.living().is_empty() {
             thread::sleep(PAUSE);
         }
     }
 
     fn living(&self) -> Vec<Process> {
         let descendants = self.descendants();
-        // A keeper adopts every orphan, and without a marker or a group there is nothing else to search for.
-        if self.keeper == Keeper::Leader || (self.marker.is_none() && self.group.is_none()) {
+        // A supervisor adopts every orphan, and without a marker or a group there is nothing else to search for.
+        if self.leader_kind == LeaderKind::Supervisor || (self.marker.is_none() && self.group.is_none()) {
             let alive =
                 descendants.into_iter().filter(|stat| stat.alive && !self.spared.contains(&stat.process.pid));
             return alive.map(|stat| stat.process).collect();
         }
         let descendants: BTreeSet<Process> = descendants.into_iter().map(|stat| stat.process).collect();
         let candidates = procfs::all().into_iter().filter(|stat| stat.alive);
-        candidates.filter(|stat| self.has(stat, &descendants)).map(|stat| stat.process).collect()
+        candidates.filter(|stat| self.includes(stat, &descendants)).map(|stat| stat.process).collect()
     }
 
-    fn has(&self, stat: &Stat, descendants: &BTreeSet<Process>) -> bool {
+    fn includes(&self, stat: &Stat, descendants: &BTreeSet<Process>) -> bool {
         let pid = stat.process.pid;
         !self.spared.contains(&pid)
             && (self.group == Some(stat.group)
                 || descendants.contains(&stat.process)
-                || self.known.contains(&stat.process)
+                || self.remembered.contains(&stat.process)
                 || procfs::variable(pid, MARKER_VARIABLE)
                     .is_some_and(|value| self.is_marked(&value) && !self.may_stay(stat, &value)))
     }
 
-    /// A daemon has started its own session.
+    /// Whether a process is a permitted daemon: it has started its own session.
     fn may_stay(&self, stat: &Stat, marker: &[u8]) -> bool {
-        self.daemons == Daemons::MayStay
+        self.daemons == Daemons::Spare
             && stat.session == stat.process.pid
-            && marker.ends_with(MAY_STAY.as_bytes())
+            && marker.ends_with(DAEMONS_MAY_STAY.as_bytes())
     }
 
-    /// Spares processes that belong to the job by their marker only.
+    /// From now on, spares processes that belong to the job only by their marker.
     pub fn spare_daemons(&mut self) {
         self.marker = None;
     }
 
-    /// Searches all processes from now on, because the keeper ended before its descendants.
-    pub fn lose_keeper(&mut self) {
-        self.keeper = Keeper::None;
+    /// Searches all processes from now on, because the supervisor ended before its descendants.
+    pub fn lose_supervisor(&mut self) {
+        self.leader_kind = LeaderKind::Program;
     }
 
     fn is_marked(&self, value: &[u8]) -> bool {
@@ -175,14 +178,14 @@ impl Family {
     }
 }
 
-/// Kills the processes that keep one of these pipes open but are not recognizable as part of the job otherwise.
+/// Kills the processes that keep one of these pipes open. Nothing else shows that they belong to the job.
 ///
 /// A process counts only if it holds the pipe in two successive checks: a child that another thread of the engine has
 /// just forked holds copies of all pipes for a moment.
-pub(super) fn kill_holders(pipes: &[u64]) -> usize {
-    let own = i32::try_from(std::process::id()).unwrap_or(0);
+pub(super) fn kill_pipe_holders(pipes: &[u64]) -> usize {
+    let own_pid = i32::try_from(std::process::id()).unwrap_or(0);
     let holders = || -> BTreeSet<Process> {
-        let others = procfs::all().into_iter().filter(|stat| stat.alive && stat.process.pid != own);
+        let others = procfs::all().into_iter().filter(|stat| stat.alive && stat.process.pid != own_pid);
         others.filter(|stat| procfs::holds_pipe(stat.process.pid, pipes)).map(|stat| stat.process).collect()
     };
     let first = holders();
@@ -190,21 +193,21 @@ pub(super) fn kill_holders(pipes: &[u64]) -> usize {
         return 0;
     }
     thread::sleep(PAUSE * 20);
-    let still: Vec<Process> = holders().intersection(&first).copied().collect();
-    for process in &still {
+    let confirmed: Vec<Process> = holders().intersection(&first).copied().collect();
+    for process in &confirmed {
         process.kill();
     }
-    still.len()
+    confirmed.len()
 }
 
 /// Lists this process and its ancestors.
-fn own_ancestry() -> BTreeSet<i32> {
-    let mut line = BTreeSet::new();
+fn self_and_ancestors() -> BTreeSet<i32> {
+    let mut pids = BTreeSet::new();
     let mut pid = i32::try_from(std::process::id()).unwrap_or(0);
-    while pid > 0 && line.insert(pid) {
+    while pid > 0 && pids.insert(pid) {
         pid = procfs::stat(pid).map_or(0, |stat| stat.parent);
     }
-    line
+    pids
 }
 
 #[cfg(test)]
@@ -221,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_own_ancestry_includes_the_process_itself() {
-        assert!(own_ancestry().contains(&i32::try_from(std::process::id()).unwrap_or(0)));
+    fn self_and_ancestors_include_this_process() {
+        assert!(self_and_ancestors().contains(&i32::try_from(std::process::id()).unwrap_or(0)));
     }
 }

@@ -98,7 +98,7 @@ impl Driver for CliDriver {
         launch.reads = row.reads.iter().map(|path| expand_home(path, &context.user_home)).collect();
         launch.reads.retain(|path| path.exists());
         if let Some(program) = programs::find(&row.command[0], &context.path) {
-            let installed = programs::installation(&program);
+            let installed = programs::installation_folder(&program);
             launch.reads.extend(installed.iter().cloned());
             launch.programs.extend(installed);
             launch.programs.push(program);
@@ -136,7 +136,7 @@ impl Driver for CliDriver {
             denied: denied.into_iter().collect(),
             usage: Usage {
                 money: self.cost(context, reader),
-                tokens: tokens.map(TokenCounts::all),
+                tokens: tokens.map(TokenCounts::total),
                 ..Usage::default()
             },
             tokens,

@@ -38,7 +38,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
     let mut report = look(&reader, args.head)?;
-    if args.rebuild && !report.is_sound() && report.problems.iter().all(AuditProblem::is_of_projections) {
+    if args.rebuild && !report.is_sound() && report.problems.iter().all(AuditProblem::is_in_projections) {
         let made = workplace
             .ledger()?
             .rebuild()
@@ -73,7 +73,7 @@ fn look(reader: &Reader, expected: Option<ChainHead>) -> Result<AuditReport, Com
 
 fn hint(report: &AuditReport, path: &Path) -> String {
     let keep = format!("hint: keep a copy of {} as evidence, then", path.display());
-    if report.problems.iter().all(AuditProblem::is_of_projections) {
+    if report.problems.iter().all(AuditProblem::is_in_projections) {
         format!("{keep} rebuild the tables with `remand audit --rebuild`")
     } else {
         format!("{keep} restore an intact backup")

@@ -101,13 +101,13 @@ fn table(by: By, rows: &[CostRow], total: &CostRow) -> TextTable {
 }
 
 fn cells(name: &str, row: &CostRow, tone: Tone) -> Vec<Cell> {
-    let is_sorted = row.unsorted + row.untold < row.ended();
+    let is_sorted = row.without_kinds + row.unmetered < row.ended();
     let kind = |count: u64| if is_sorted { amount::grouped(count) } else { String::new() };
     [
         name.to_string(),
         amount::grouped(row.dispatches),
         amount::time(row.time),
-        known(amount::grouped(row.tokens), row.untold, row.ended()),
+        known(amount::grouped(row.tokens), row.unmetered, row.ended()),
         kind(row.kinds.input),
         kind(row.kinds.output),
         kind(row.kinds.cached),
@@ -145,8 +145,8 @@ fn sums(total: &CostRow, run: Option<&RunRow>) -> String {
         lines.push(format!(
             "{}: {} reported by agents, {} computed from prices",
             amount::money(total.money()),
-            amount::money(total.said),
-            amount::money(total.reckoned)
+            amount::money(total.reported_money),
+            amount::money(total.computed_money)
         ));
     }
     if total.unpriced > 0 {
@@ -155,8 +155,8 @@ fn sums(total: &CostRow, run: Option<&RunRow>) -> String {
             amount::grouped(total.unpriced)
         ));
     }
-    if total.untold > 0 {
-        lines.push(format!("the tokens of {} of {ended} are unknown", amount::grouped(total.untold)));
+    if total.unmetered > 0 {
+        lines.push(format!("the tokens of {} of {ended} are unknown", amount::grouped(total.unmetered)));
     }
     if total.running > 0 {
         lines.push(format!("{} still running", amount::counted(total.running, "dispatch")));

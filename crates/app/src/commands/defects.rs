@@ -135,7 +135,7 @@ fn summary(defects: &[DefectRow]) -> String {
         "{}: {}\ncorrecting them took {}, {} in money and {} of work",
         amount::counted(defects.len() as u64, "defect"),
         became.join(", "),
-        amount::tokens(sum(|defect| defect.tokens), sum(|defect| u64::from(defect.untold))),
+        amount::tokens(sum(|defect| defect.tokens), sum(|defect| u64::from(defect.unmetered))),
         amount::cost(sum(|defect| defect.money), sum(|defect| u64::from(defect.unpriced))),
         amount::time(sum(|defect| defect.time)),
     )
@@ -183,7 +183,7 @@ fn block(defect: &DefectRow, ink: Ink) -> String {
         let took = format!(
             "correction: {}; {}, {}, {}",
             attempts.join(", "),
-            amount::tokens(defect.tokens, u64::from(defect.untold)),
+            amount::tokens(defect.tokens, u64::from(defect.unmetered)),
             amount::cost(defect.money, u64::from(defect.unpriced)),
             amount::time(defect.time)
         );

@@ -159,7 +159,12 @@ fn to_json(choice: &ChosenDemo, project: &DemoProject, played: &Played) -> Value
         .runs
         .iter()
         .map(|row| {
-            json!({ "run": row.run, "ended": row.ended, "confidence": row.trusted(), "branch": row.branch })
+            json!({
+                "run": row.run,
+                "ended": row.ended,
+                "confidence": row.confidence_level(),
+                "branch": row.branch,
+            })
         })
         .collect();
     json!({ "demo": choice.name, "folder": project.root, "runs": runs, "caught": played.caught })

@@ -39,7 +39,7 @@ const EFFORTS: [Effort; 3] = [
     // A sum with an unknown part is unknown.
     Effort {
         name: "tokens",
-        of: |past| (past.used.untold == 0).then_some(past.used.tokens),
+        of: |past| (past.used.unmetered == 0).then_some(past.used.tokens),
         words: amount::grouped,
     },
     Effort {

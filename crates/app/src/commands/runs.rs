@@ -60,7 +60,7 @@ fn table(rows: &[RunRow]) -> TextTable {
             Cell::new(&row.run.0),
             Cell::new(&row.workflow),
             Cell::new(row.stage.name()).toned(tone(row.stage)),
-            Cell::new(row.trusted().name()),
+            Cell::new(row.confidence_level().name()),
             Cell::new(amount::grouped(row.used.dispatches)),
             Cell::new(amount::age(now, row.created_at.0)),
             Cell::new(line::first(&row.request)),

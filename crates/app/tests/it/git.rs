@@ -312,7 +312,7 @@ fn a_submodule_is_available_to_checks_and_stays_unchanged() {
     let place = with_library(NEEDING);
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert_eq!(place.latest().trusted(), Confidence::High, "{}{}", shown.out, shown.err);
+    assert_eq!(place.latest().confidence_level(), Confidence::High, "{}{}", shown.out, shown.err);
     let branch = place.latest().branch;
     assert_eq!(place.git(&["diff", "--name-only", "work", &branch]), "sums/sub.py\ntests/test_sub.py\n");
     assert_eq!(place.git(&["ls-tree", &branch, "library"]).split(' ').next(), Some("160000"));
@@ -348,7 +348,7 @@ fn a_submodule_that_is_not_there_and_a_check_that_fails_before_and_after_cost_co
     std::fs::remove_dir_all(place.project().join(".git/modules")).expect("removed");
     let shown = place.quick(&Script::quick(), &["--autonomous"]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert_eq!(place.latest().trusted(), Confidence::Medium, "{}{}", shown.out, shown.err);
+    assert_eq!(place.latest().confidence_level(), Confidence::Medium, "{}{}", shown.out, shown.err);
     assert!(noted(&place, NoteKind::Degradation, "stay empty in the run's work trees: library"));
     assert!(noted(&place, NoteKind::Degradation, "`build` also failed before the change"));
     let bundle = place.remand(&["evidence"]).out;
@@ -369,7 +369,7 @@ fn a_check_that_failed_before_any_change_and_passes_after_it_costs_nothing() {
     let place = Place::configured(&format!("{TRIVIAL}\n[checks.fixed]\ncommand = \"test -f sums/sub.py\"\n"));
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert_eq!(place.latest().trusted(), Confidence::High);
+    assert_eq!(place.latest().confidence_level(), Confidence::High);
 }
 
 // EP-02 CORE-09

@@ -204,7 +204,7 @@ fn unreported_tokens_are_unknown_in_every_figure() {
         assert_eq!(place.tsp(&script).code, 0);
     }
     let defects = place.reader().defects(&place.latest().run).expect("defects");
-    assert_eq!((defects[0].untold, defects[2].untold), (1, 0), "{defects:?}");
+    assert_eq!((defects[0].unmetered, defects[2].unmetered), (1, 0), "{defects:?}");
     let told = |words: &[&str]| place.remand(words).out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told(&["defects"]).contains("200 tokens, others unknown"), "{}", told(&["defects"]));
     assert!(told(&["stats"]).contains("200 tokens, others unknown"), "{}", told(&["stats"]));

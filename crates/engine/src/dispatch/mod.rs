@@ -326,7 +326,7 @@ fn files_of(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Option<Ve
     }
     let is_tasks = |(id, _): &&(ArtifactId, Digest)| job.program.artifacts[id.index()] == TASKS;
     let Some((_, digest)) = dispatch.reads.iter().find(is_tasks) else { return Ok(None) };
-    let Some(row) = reader.artifact_with(&job.site.run, TASKS, *digest)? else { return Ok(None) };
+    let Some(row) = reader.artifact_by_digest(&job.site.run, TASKS, *digest)? else { return Ok(None) };
     let first = artifacts::tasks(&content(reader, row.blob)?).into_iter().next();
     Ok(first.map(|entry| entry.task.files.into_iter().map(|file| file.path.0).collect()))
 }

@@ -107,7 +107,7 @@ fn policy(brief: &Brief<'_>, process: &ProcessJob, launch: Launch) -> Policy {
         let first = process.argv.first().map(PathBuf::from);
         let path = process.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
         let all: Vec<PathBuf> = first.into_iter().chain(launch.programs).collect();
-        let needed = programs::needed(&all, &path);
+        let needed = programs::files_to_start(&all, &path);
         private.hidden.extend(programs::FOLDERS.iter().map(PathBuf::from));
         private.shown.extend(needed.iter().cloned());
         needed

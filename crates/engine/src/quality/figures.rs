@@ -77,7 +77,7 @@ impl Cost {
             defects: 1,
             dispatches: defect.shared.dispatches,
             tokens: defect.tokens,
-            untold: defect.shared.untold,
+            untold: defect.shared.unmetered,
             money: defect.money,
             unpriced: defect.shared.unpriced,
             time: defect.time,
@@ -129,7 +129,7 @@ fn add_defect(phases: &mut [PhaseFigures], defect: &DefectRow) {
     if defect.resolution == DefectResolution::ReportedAgain {
         phases[from].correction.add(Cost { defects: 0, ..Cost::of(defect) });
     }
-    if !defect.resolution.counts() {
+    if !defect.resolution.counts_as_defect() {
         return;
     }
     phases[from].injected += 1;
@@ -256,7 +256,7 @@ mod tests {
             attempts: Vec::new(),
             shared: SharedCost::default(),
             tokens: 10,
-            untold: 0,
+            unmetered: 0,
             money: 0,
             unpriced: 0,
             time: 0,

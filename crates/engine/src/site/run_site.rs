@@ -37,7 +37,7 @@ impl Site {
     pub fn open(settings: &Arc<Settings>, run: &RunId, stop: &Cancel) -> Result<Site, Trouble> {
         let reader = settings.store.reader()?;
         let unknown = || Trouble::denied(format!("the journal has no start of run {run}"));
-        let opened = reader.opened(run)?.ok_or_else(unknown)?;
+        let opened = reader.run_opening(run)?.ok_or_else(unknown)?;
         let pinned: Pinned =
             serde_json::from_slice(&settings.store.blob(opened.pinned)?).map_err(|error| {
                 Trouble::denied(format!("the pinned data of the run cannot be read: {error}"))

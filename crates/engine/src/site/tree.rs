@@ -183,7 +183,7 @@ fn last_written(job: &Job) -> Result<Option<Digest>, Trouble> {
     let reader = job.site.reader()?;
     let mut last = (0, *first);
     for (name, digest) in written {
-        let row = reader.artifact_with(&job.site.run, name, digest)?;
+        let row = reader.artifact_by_digest(&job.site.run, name, digest)?;
         last = last.max((row.map_or(0, |row| row.seq), digest));
     }
     Ok(Some(last.1))

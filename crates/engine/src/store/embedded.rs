@@ -92,11 +92,11 @@ impl Store for EmbeddedStore {
     }
 
     fn catch_up(&self) -> Result<(), LedgerError> {
-        self.with_ledger(Ledger::follow)
+        self.with_ledger(Ledger::catch_up)
     }
 
     fn catch_up_with(&self, entries: &[JournalEntry<'_>], state_of: &StateOf<'_>) -> Result<(), LedgerError> {
-        self.with_ledger(|ledger| ledger.show(entries, state_of))
+        self.with_ledger(|ledger| ledger.catch_up_with(entries, state_of))
     }
 
     fn rows_after(&self, run: &RunId, seq: u64) -> Result<Vec<JournalRow>, LedgerError> {

@@ -11,8 +11,8 @@ const BLOBS: &str = "SELECT id, body, size FROM blobs";
 const FACTS: &str = "SELECT run, seq, facts FROM events WHERE facts <> '' ORDER BY id";
 
 impl Audit<'_> {
-    pub(super) fn blobs(&mut self) -> Result<(), Fault> {
-        let mut there: HashSet<BlobId> = HashSet::new();
+    pub(super) fn check_blobs(&mut self) -> Result<(), Fault> {
+        let mut present: HashSet<BlobId> = HashSet::new();
         let mut statement = self.conn.prepare(BLOBS)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
@@ -22,7 +22,7 @@ impl Audit<'_> {
             if BlobId::of(body) != blob || i64::try_from(body.len()) != Ok(size) {
                 self.problems.push(AuditProblem::BlobChanged { blob });
             }
-            there.insert(blob);
+            present.insert(blob);
         }
         let mut statement = self.conn.prepare(FACTS)?;
         let mut rows = statement.query([])?;
@@ -30,13 +30,13 @@ impl Audit<'_> {
         while let Some(row) = rows.next()? {
             let (run, seq): (RunId, i64) = (row.get(0)?, row.get(1)?);
             let facts = decode_facts(&run, seq, row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?)?;
-            if let Some(blob) = facts.blobs().find(|blob| !there.contains(blob)) {
+            if let Some(blob) = facts.blobs().find(|blob| !present.contains(blob)) {
                 let seq = u64::try_from(seq).unwrap_or(0);
                 self.problems.push(AuditProblem::BlobMissing { blob, run, seq });
                 return Ok(());
             }
             done += 1;
-            self.report(AuditPart::Blobs, done);
+            self.report_progress(AuditPart::Blobs, done);
         }
         Ok(())
     }

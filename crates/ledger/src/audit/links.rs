@@ -1,9 +1,9 @@
-//! Checks the hash chain row by row, and names the first row that breaks it.
+//! Checks the hash chain row by row, and reports the first row that breaks it.
 
 use super::problem::{AuditProblem, RowFault};
 use super::{Audit, AuditPart};
 use crate::chain::{ChainHead, GENESIS, Link};
-use crate::column::Whole;
+use crate::column::Count;
 use crate::error::Fault;
 use crate::fact::{Millis, RunId};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -13,14 +13,14 @@ const ROWS: &str =
     "SELECT id, run, seq, at, kind, body, facts, rulings, commands, hash FROM events ORDER BY id";
 const NEXT: &str = "SELECT id, run, seq, at, kind, body, facts, rulings, commands, hash FROM events
     WHERE id > ?1 ORDER BY id LIMIT 1";
-const KNOWN_SEQ: &str = "SELECT seq FROM runs WHERE run = ?1";
+const PROJECTED_SEQ: &str = "SELECT seq FROM runs WHERE run = ?1";
 const INCOMPLETE: &str = "SELECT runs.run FROM runs
     WHERE (SELECT count(*) FROM events WHERE events.run = runs.run) < runs.seq ORDER BY created_at LIMIT 1";
 const SEQS: &str = "SELECT seq FROM events WHERE run = ?1 ORDER BY seq";
 const HASH_AT: &str = "SELECT hash FROM events WHERE id = ?1";
 
 impl Audit<'_> {
-    pub(super) fn links(&mut self, expected: Option<ChainHead>) -> Result<(), Fault> {
+    pub(super) fn check_chain(&mut self, expected: Option<ChainHead>) -> Result<(), Fault> {
         if let Some(problem) = self.first_broken_row()? {
             self.problems.push(problem);
         }
@@ -45,21 +45,21 @@ impl Audit<'_> {
         let mut statement = self.conn.prepare(ROWS)?;
         let mut rows = statement.query([])?;
         let (mut id, mut hash) = (0, GENESIS);
-        let mut last: HashMap<String, i64> = HashMap::new();
+        let mut last_seqs: HashMap<String, i64> = HashMap::new();
         while let Some(row) = rows.next()? {
-            let (link, stored) = read(row)?;
+            let (link, stored) = read_link(row)?;
             if link.id != id + 1 || link.hash(&hash) != stored {
-                return self.diagnose(&link, id + 1, &hash, last.get(link.run).copied()).map(Some);
+                return self.diagnose(&link, id + 1, &hash, last_seqs.get(link.run).copied()).map(Some);
             }
             id = link.id;
             hash = stored;
-            match last.get_mut(link.run) {
+            match last_seqs.get_mut(link.run) {
                 Some(seq) => *seq = link.seq,
                 None => {
-                    last.insert(link.run.to_string(), link.seq);
+                    last_seqs.insert(link.run.to_string(), link.seq);
                 }
             }
-            self.report(AuditPart::Chain, id.unsigned_abs());
+            self.report_progress(AuditPart::Chain, id.unsigned_abs());
         }
         Ok(first_missing_event(self.conn)?.map(|(run, seq)| AuditProblem::Row {
             id: id + 1,
@@ -73,9 +73,9 @@ impl Audit<'_> {
     fn diagnose(
         &self,
         row: &Link<'_>,
-        expected: i64,
+        expected_id: i64,
         previous: &[u8; 32],
-        last: Option<i64>,
+        last_seq: Option<i64>,
     ) -> Result<AuditProblem, Fault> {
         let this_row = |fault| AuditProblem::Row {
             id: row.id,
@@ -83,32 +83,32 @@ impl Audit<'_> {
             seq: u64::try_from(row.seq).ok(),
             fault,
         };
-        if row.id < expected || self.next_fits(row.id, previous)? {
+        if row.id < expected_id || self.next_row_fits(row.id, previous)? {
             return Ok(this_row(RowFault::Inserted));
         }
         let removed = first_missing_event(self.conn)?;
-        let skipped = last.unwrap_or(0) + 1;
-        if row.id > expected || removed.is_some() || row.seq > skipped {
-            let gap = (row.seq > skipped)
-                .then(|| (RunId(row.run.to_string()), u64::try_from(skipped).unwrap_or(0)));
-            let (run, seq) = gap.or(removed).unzip();
-            return Ok(AuditProblem::Row { id: expected, run, seq, fault: RowFault::Removed });
+        let next_seq = last_seq.unwrap_or(0) + 1;
+        if row.id > expected_id || removed.is_some() || row.seq > next_seq {
+            let skipped = (row.seq > next_seq)
+                .then(|| (RunId(row.run.to_string()), u64::try_from(next_seq).unwrap_or(0)));
+            let (run, seq) = skipped.or(removed).unzip();
+            return Ok(AuditProblem::Row { id: expected_id, run, seq, fault: RowFault::Removed });
         }
-        let known: Option<i64> =
-            self.conn.prepare_cached(KNOWN_SEQ)?.query_row([row.run], |row| row.get(0)).optional()?;
-        let inserted = known.is_none_or(|known| known < row.seq);
+        let projected_seq: Option<i64> =
+            self.conn.prepare_cached(PROJECTED_SEQ)?.query_row([row.run], |row| row.get(0)).optional()?;
+        let inserted = projected_seq.is_none_or(|last| last < row.seq);
         Ok(this_row(if inserted { RowFault::Inserted } else { RowFault::Changed }))
     }
 
-    /// Whether the next row fits the chain without this one.
-    fn next_fits(&self, id: i64, previous: &[u8; 32]) -> Result<bool, Fault> {
+    /// Whether the chain holds if the row with this id is left out.
+    fn next_row_fits(&self, id: i64, previous: &[u8; 32]) -> Result<bool, Fault> {
         let mut statement = self.conn.prepare(NEXT)?;
         let mut rows = statement.query([id])?;
         let Some(row) = rows.next()? else {
             return Ok(false);
         };
-        let (link, stored) = read(row)?;
-        // Its id was one less before a row was inserted in front of it.
+        let (link, stored) = read_link(row)?;
+        // The insertion may have raised the id of the next row by one.
         Ok(Link { id, ..link }.hash(previous) == stored || link.hash(previous) == stored)
     }
 }
@@ -120,7 +120,7 @@ fn first_missing_event(conn: &Connection) -> Result<Option<(RunId, u64)>, Fault>
         return Ok(None);
     };
     let mut statement = conn.prepare(SEQS)?;
-    let seqs = statement.query_map([&run], |row| row.get::<_, Whole>(0))?;
+    let seqs = statement.query_map([&run], |row| row.get::<_, Count>(0))?;
     let mut next = 1;
     for seq in seqs {
         if seq?.0 != next {
@@ -131,8 +131,8 @@ fn first_missing_event(conn: &Connection) -> Result<Option<(RunId, u64)>, Fault>
     Ok(Some((run, next)))
 }
 
-fn read<'r>(row: &'r Row<'_>) -> Result<(Link<'r>, [u8; 32]), Fault> {
-    let text = |at: usize| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
+fn read_link<'r>(row: &'r Row<'_>) -> Result<(Link<'r>, [u8; 32]), Fault> {
+    let text = |column: usize| row.get_ref(column)?.as_str().map_err(rusqlite::Error::from);
     let link = Link {
         id: row.get(0)?,
         run: text(1)?,
@@ -144,7 +144,7 @@ fn read<'r>(row: &'r Row<'_>) -> Result<(Link<'r>, [u8; 32]), Fault> {
         rulings: text(7)?,
         commands: text(8)?,
     };
-    // A hash of another length matches nothing.
+    // A hash of the wrong length is read as zeros, which match no row.
     let mut hash = [0; 32];
     let stored = row.get_ref(9)?.as_blob().map_err(rusqlite::Error::from)?;
     if stored.len() == hash.len() {

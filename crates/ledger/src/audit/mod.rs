@@ -1,4 +1,4 @@
-//! Audits a ledger: file, schema, chain, blobs, and projections compared with a rebuild.
+//! Audits a ledger: checks file, schema, chain and blobs, and compares the projections with a rebuild.
 
 mod blobs;
 mod links;
@@ -18,7 +18,7 @@ pub use problem::{AuditProblem, RowFault};
 /// Rows between two progress reports.
 const REPORT_EVERY: u64 = 1024;
 
-/// What an audit found.
+/// The result of an audit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AuditReport {
     /// The end of the journal at the time of the audit.
@@ -53,7 +53,8 @@ pub struct AuditProgress {
     pub of: u64,
 }
 
-/// Audits a ledger. A head that was kept elsewhere reveals a truncated journal, which leaves no other trace.
+/// Audits a ledger. An `expected` head that was kept elsewhere reveals a truncated journal, which leaves no other
+/// trace.
 pub fn audit(
     reader: &Reader,
     expected: Option<ChainHead>,
@@ -67,13 +68,13 @@ pub fn audit(
         progress: &mut progress,
         problems: Vec::new(),
     };
-    let tx = reader.view()?;
+    let tx = reader.begin_read()?;
     audit.head = reader.head()?;
-    audit.part(AuditPart::File, |audit| audit.file())?;
-    audit.part(AuditPart::Schema, |audit| audit.schema())?;
-    audit.part(AuditPart::Chain, |audit| audit.links(expected))?;
-    audit.part(AuditPart::Blobs, |audit| audit.blobs())?;
-    audit.part(AuditPart::Projections, |audit| audit.tables())?;
+    audit.run_part(AuditPart::File, |audit| audit.check_file())?;
+    audit.run_part(AuditPart::Schema, |audit| audit.check_schema())?;
+    audit.run_part(AuditPart::Chain, |audit| audit.check_chain(expected))?;
+    audit.run_part(AuditPart::Blobs, |audit| audit.check_blobs())?;
+    audit.run_part(AuditPart::Projections, |audit| audit.check_projections())?;
     let report = AuditReport { head: audit.head, problems: audit.problems };
     drop(tx);
     Ok(report)
@@ -90,7 +91,7 @@ struct Audit<'a> {
 
 impl Audit<'_> {
     /// Runs one part. Unreadable data is a problem to report; the audit continues.
-    fn part(
+    fn run_part(
         &mut self,
         part: AuditPart,
         check: impl FnOnce(&mut Self) -> Result<(), Fault>,
@@ -110,13 +111,13 @@ impl Audit<'_> {
         }
     }
 
-    fn report(&mut self, part: AuditPart, done: u64) {
+    fn report_progress(&mut self, part: AuditPart, done: u64) {
         if done.is_multiple_of(REPORT_EVERY) {
             (self.progress)(AuditProgress { part, done, of: self.head.count });
         }
     }
 
-    fn file(&mut self) -> Result<(), Fault> {
+    fn check_file(&mut self) -> Result<(), Fault> {
         let mut statement = self.conn.prepare("PRAGMA integrity_check(10)")?;
         let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
         for line in lines {
@@ -128,20 +129,21 @@ impl Audit<'_> {
         Ok(())
     }
 
-    /// Compares tables, indexes, triggers and views with the format. Triggers matter: without them a journal can be changed.
-    fn schema(&mut self) -> Result<(), Fault> {
-        let fresh = schema::in_memory()?;
-        let (found, known) = (schema::objects(self.conn)?, schema::objects(&fresh)?);
-        for (name, sql) in &known {
+    /// Compares tables, indexes, triggers and views with those of a new ledger. Triggers matter: they protect the
+    /// journal.
+    fn check_schema(&mut self) -> Result<(), Fault> {
+        let new_ledger = schema::in_memory()?;
+        let (found, expected) = (schema::objects(self.conn)?, schema::objects(&new_ledger)?);
+        for (name, sql) in &expected {
             match found.get(name) {
                 None => self.problems.push(AuditProblem::SchemaMissing { object: name.clone() }),
-                Some(other) if other != sql => {
+                Some(found_sql) if found_sql != sql => {
                     self.problems.push(AuditProblem::SchemaChanged { object: name.clone() });
                 }
                 Some(_) => {}
             }
         }
-        for name in found.keys().filter(|name| !known.contains_key(*name)) {
+        for name in found.keys().filter(|name| !expected.contains_key(*name)) {
             self.problems.push(AuditProblem::SchemaAdded { object: name.clone() });
         }
         Ok(())

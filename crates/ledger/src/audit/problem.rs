@@ -5,7 +5,7 @@ use crate::fact::{BlobId, RunId};
 use serde::Serialize;
 use std::fmt;
 
-/// One deviation from what Remand wrote.
+/// A difference between a ledger and the data that Remand wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "problem")]
 #[non_exhaustive]
@@ -23,7 +23,8 @@ pub enum AuditProblem {
     SchemaAdded {
         object: String,
     },
-    /// The first row of the journal that breaks the chain. The run of a removed row is known only from its other rows.
+    /// The first row of the journal that breaks the chain. The run of a removed row is inferred from other rows, if
+    /// they show it.
     Row {
         id: i64,
         run: Option<RunId>,
@@ -35,7 +36,7 @@ pub enum AuditProblem {
         expected: u64,
         found: u64,
     },
-    /// The journal has another row at the position of the expected head.
+    /// The journal has a different row at the position of the expected head.
     OtherHistory {
         count: u64,
     },
@@ -49,7 +50,7 @@ pub enum AuditProblem {
         run: RunId,
         seq: u64,
     },
-    /// The kernel rules a recorded event differently from the recorded ruling.
+    /// A replay gives rulings or commands that differ from the recorded ones, or is impossible.
     RuledOtherwise {
         detail: String,
     },
@@ -57,7 +58,7 @@ pub enum AuditProblem {
     Projection {
         table: &'static str,
         row: String,
-        /// None if the whole row is missing or superfluous.
+        /// `None` if the whole row is missing or should not exist.
         column: Option<String>,
         found: String,
         made: String,
@@ -67,7 +68,7 @@ pub enum AuditProblem {
         run: RunId,
         seq: u64,
     },
-    /// Something could not be read at all.
+    /// A part of the ledger could not be read.
     Unreadable {
         part: AuditPart,
         detail: String,
@@ -95,7 +96,7 @@ impl fmt::Display for RowFault {
 
 impl AuditProblem {
     /// Whether a rebuild of the projections repairs it.
-    pub fn is_of_projections(&self) -> bool {
+    pub fn is_in_projections(&self) -> bool {
         match self {
             AuditProblem::Projection { .. } | AuditProblem::Snapshot { .. } => true,
             AuditProblem::File { .. }
@@ -144,7 +145,10 @@ impl fmt::Display for AuditProblem {
                 "in table {table}, row {row}, column {column} holds {found}, but the journal gives {made}"
             ),
             AuditProblem::Projection { table, row, column: None, found, made } => {
-                write!(f, "in table {table}, row {row} is {found}, but by the journal it is {made}")
+                write!(
+                    f,
+                    "in table {table}, row {row} is {found}, but should be {made} according to the journal"
+                )
             }
             AuditProblem::Snapshot { run, seq } => {
                 write!(f, "the snapshot of run {run} at event {seq} differs from a replay of its journal")

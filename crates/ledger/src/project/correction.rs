@@ -1,4 +1,4 @@
-//! Corrections: from the ruling that sends a finding back to the one that settles or omits it.
+//! Corrections. Each lasts from the ruling that sends a finding back to the ruling that settles or omits it.
 
 use super::Projection;
 use crate::cell::CorrectionEnd;
@@ -11,13 +11,13 @@ use remand_kernel::state::{Filed, FiledStatus};
 use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
 
-const SENT: &str = "INSERT INTO corrections (run, seq, position, at, target, task, changes)
+const OPEN_CORRECTION: &str = "INSERT INTO corrections (run, seq, position, at, target, task, changes)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 
-const CLOSED: &str = "UPDATE corrections SET closed = ?4, closed_at = ?5, outcome = ?6
+const CLOSE_CORRECTION: &str = "UPDATE corrections SET closed = ?4, closed_at = ?5, outcome = ?6
     WHERE run = ?1 AND seq = ?2 AND position = ?3";
 
-const LATEST: &str =
+const LAST_SENDINGS: &str =
     "SELECT position, max(seq), changes, target, closed IS NULL FROM corrections WHERE run = ?1
     GROUP BY position";
 
@@ -33,9 +33,9 @@ pub(super) struct Sending {
 /// The last sending of each finding, by position.
 pub(super) type Sendings = BTreeMap<i64, Sending>;
 
-/// What the table holds of a run.
-pub(super) fn sendings(conn: &Connection, run: &str) -> Result<Sendings, Fault> {
-    let mut statement = conn.prepare_cached(LATEST)?;
+/// Loads the last sending of each finding of a run.
+pub(super) fn load_sendings(conn: &Connection, run: &str) -> Result<Sendings, Fault> {
+    let mut statement = conn.prepare_cached(LAST_SENDINGS)?;
     let rows = statement.query_map([run], |row| {
         let sending =
             Sending { seq: row.get(1)?, changes: row.get(2)?, target: row.get(3)?, is_open: row.get(4)? };
@@ -45,22 +45,21 @@ pub(super) fn sendings(conn: &Connection, run: &str) -> Result<Sendings, Fault> 
 }
 
 impl Projection<'_> {
-    pub(super) fn corrections(&self, sendings: &mut Sendings) -> Result<(), Fault> {
+    pub(super) fn project_corrections(&self, sendings: &mut Sendings) -> Result<(), Fault> {
         for (position, filed) in (0_i64..).zip(&self.replayed.state.findings) {
-            let known = sendings.get_mut(&position);
-            match (known, self.sent(filed)) {
-                (Some(known), sent) if sent.as_ref().is_none_or(|sent| known.is(sent)) => {
-                    let is_over =
-                        filed.status != FiledStatus::Open || self.is_omitted(position, filed, known);
-                    if known.is_open && is_over {
-                        self.close(position, known, self.end(filed, known))?;
+            let last = sendings.get_mut(&position);
+            match (last, self.current_sending(filed)) {
+                (Some(last), sent) if sent.as_ref().is_none_or(|sent| last.is_same(sent)) => {
+                    let is_over = filed.status != FiledStatus::Open || self.is_omitted(position, filed, last);
+                    if last.is_open && is_over {
+                        self.close_correction(position, last, self.correction_end(filed, last))?;
                     }
                 }
-                (known, Some(sent)) => {
-                    if let Some(known) = known.filter(|known| known.is_open) {
-                        self.close(position, known, CorrectionEnd::SentAgain)?;
+                (last, Some(sent)) => {
+                    if let Some(last) = last.filter(|last| last.is_open) {
+                        self.close_correction(position, last, CorrectionEnd::SentAgain)?;
                     }
-                    self.open(position, filed, &sent)?;
+                    self.open_correction(position, filed, &sent)?;
                     sendings.insert(position, sent);
                 }
                 (_, None) => {}
@@ -69,8 +68,8 @@ impl Projection<'_> {
         Ok(())
     }
 
-    /// How a finding was last sent back, if it was and is still open.
-    fn sent(&self, filed: &Filed) -> Option<Sending> {
+    /// The last sending of an open finding, if it was sent back.
+    fn current_sending(&self, filed: &Filed) -> Option<Sending> {
         let target = filed.sent_to.filter(|_| filed.status == FiledStatus::Open)?;
         Some(Sending {
             seq: self.slot.seq,
@@ -80,25 +79,25 @@ impl Projection<'_> {
         })
     }
 
-    /// Whether the reporting phase has reviewed the work again without repeating the finding. To the kernel it stays open
-    /// until the work is accepted, because it may still be reported again.
+    /// Whether the reporting phase has reviewed the work again without repeating the finding. For the kernel, the
+    /// finding stays open until the work is accepted, because it may still be reported again.
     fn is_omitted(&self, position: i64, filed: &Filed, sending: &Sending) -> bool {
-        let looked_again = sending.seq < self.slot.seq
+        let reviewed_again = sending.seq < self.slot.seq
             && self.replayed.step.rulings.iter().any(|ruling| {
                 matches!(ruling.rule, Rule::Route { .. })
                     && ruling.phase == filed.phase
                     && ruling.signal != NO_RESULT
                     && self.task(ruling.lane, ruling.phase) == filed.task.as_deref()
             });
-        let later = (0_i64..).zip(&self.replayed.state.findings).filter(|(at, _)| *at > position);
+        let later = (0_i64..).zip(&self.replayed.state.findings).filter(|(index, _)| *index > position);
         let mut reports = later.filter(|(_, other)| other.phase == filed.phase && other.task == filed.task);
-        looked_again && !reports.any(|(_, other)| same_finding(&filed.finding, &other.finding).is_some())
+        reviewed_again && !reports.any(|(_, other)| same_finding(&filed.finding, &other.finding).is_some())
     }
 
-    fn open(&self, position: i64, filed: &Filed, sending: &Sending) -> Result<(), Fault> {
+    fn open_correction(&self, position: i64, filed: &Filed, sending: &Sending) -> Result<(), Fault> {
         let within_task = filed.sent_to.is_some_and(|to| self.replayed.program.phase(to).owner.is_some());
         let task = filed.task.as_ref().filter(|_| within_task);
-        self.conn.prepare_cached(SENT)?.execute(params![
+        self.conn.prepare_cached(OPEN_CORRECTION)?.execute(params![
             self.replayed.run,
             sending.seq,
             position,
@@ -110,9 +109,14 @@ impl Projection<'_> {
         Ok(())
     }
 
-    fn close(&self, position: i64, sending: &mut Sending, end: CorrectionEnd) -> Result<(), Fault> {
+    fn close_correction(
+        &self,
+        position: i64,
+        sending: &mut Sending,
+        end: CorrectionEnd,
+    ) -> Result<(), Fault> {
         sending.is_open = false;
-        self.conn.prepare_cached(CLOSED)?.execute(params![
+        self.conn.prepare_cached(CLOSE_CORRECTION)?.execute(params![
             self.replayed.run,
             sending.seq,
             position,
@@ -123,8 +127,8 @@ impl Projection<'_> {
         Ok(())
     }
 
-    /// How a correction ended. One that is still open ends when the finding is omitted.
-    fn end(&self, filed: &Filed, sending: &Sending) -> CorrectionEnd {
+    /// How a correction ended. A finding that is still open was omitted.
+    fn correction_end(&self, filed: &Filed, sending: &Sending) -> CorrectionEnd {
         match filed.status {
             FiledStatus::Settled | FiledStatus::Open if self.replayed.state.changes == sending.changes => {
                 CorrectionEnd::Withdrawn
@@ -139,7 +143,7 @@ impl Projection<'_> {
 
 impl Sending {
     /// Whether both are the same sending, seen at different events.
-    fn is(&self, other: &Sending) -> bool {
+    fn is_same(&self, other: &Sending) -> bool {
         self.changes == other.changes && self.target == other.target
     }
 }

@@ -1,7 +1,7 @@
-//! What the host observed: checks, artifact versions, notes, deliveries.
+//! The facts that the host observed: checks, artifact versions, notes, deliveries.
 
 use super::{Projection, old_prose};
-use crate::column::{ColumnWord, Json, tier_number, whole};
+use crate::column::{ColumnWord, Json, sql_integer, tier_number};
 use crate::error::Fault;
 use crate::fact::{Check, Delivery, Reuse};
 use remand_kernel::Event;
@@ -9,7 +9,7 @@ use remand_kernel::evidence::RowPhase;
 use rusqlite::params;
 use std::collections::BTreeSet;
 
-const CHECKED: &str = "INSERT INTO checks (run, seq, at, task, task_id, phase, name, tool, command, exit_code, snippet,
+const INSERT_CHECK: &str = "INSERT INTO checks (run, seq, at, task, task_id, phase, name, tool, command, exit_code, snippet,
     output, passed, verdict, severity, round, tier, iteration, collected, duration_ms, reason, tests, superseded, tree)
     VALUES (?1, ?2, ?3, ?4, CASE WHEN ?4 IS NULL AND ?5 <> 'baseline'
         THEN (SELECT slug FROM runs WHERE run = ?1) ELSE ?4 END,
@@ -22,25 +22,25 @@ const SUPERSEDE: &str = "UPDATE checks SET superseded = 1
         WHERE run = ?1 AND task_id = coalesce(?2, (SELECT slug FROM runs WHERE run = ?1)) AND phase = 'after'
         AND superseded = 0)";
 
-const WRITTEN: &str = "INSERT INTO artifacts (run, name, part, version, seq, at, digest, blob, by, format)
+const INSERT_ARTIFACT: &str = "INSERT INTO artifacts (run, name, part, version, seq, at, digest, blob, by, format)
     VALUES (?1, ?2, ?3, 1 + coalesce((SELECT max(version) FROM artifacts WHERE run = ?1 AND name = ?2 AND part = ?3), 0),
     ?4, ?5, ?6, ?7, ?8, ?9)";
 
-const NOTED: &str =
+const INSERT_NOTE: &str =
     "INSERT INTO notes (run, seq, at, kind, text, files, blob) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 
-const DELIVERED: &str =
+const INSERT_DELIVERY: &str =
     "INSERT INTO deliveries (id, run, seq, at, kind, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 
-const KEPT: &str = "INSERT OR REPLACE INTO results (key, check_id) VALUES (?1, ?2)";
-const WITHDRAWN: &str = "DELETE FROM results WHERE key = ?1";
-const TAKEN: &str = "INSERT INTO reuses (check_id, run, seq, at) VALUES (?1, ?2, ?3, ?4)";
+const STORE_RESULT: &str = "INSERT OR REPLACE INTO results (key, check_id) VALUES (?1, ?2)";
+const DELETE_RESULT: &str = "DELETE FROM results WHERE key = ?1";
+const INSERT_REUSE: &str = "INSERT INTO reuses (check_id, run, seq, at) VALUES (?1, ?2, ?3, ?4)";
 
 impl Projection<'_> {
-    pub(super) fn checks(&self) -> Result<(), Fault> {
-        let mut verified = BTreeSet::new();
+    pub(super) fn project_checks(&self) -> Result<(), Fault> {
+        let mut checked_tasks = BTreeSet::new();
         for check in &self.replayed.facts.checks {
-            self.conn.prepare_cached(CHECKED)?.execute(params![
+            self.conn.prepare_cached(INSERT_CHECK)?.execute(params![
                 self.replayed.run,
                 self.slot.seq,
                 self.slot.at,
@@ -59,19 +59,19 @@ impl Projection<'_> {
                 tier_number(check.tier),
                 check.iteration,
                 check.collected,
-                whole(check.duration_ms),
+                sql_integer(check.duration_ms),
                 check.reason,
                 check.tests,
                 self.baseline_tree(check),
             ])?;
             if let Some(reuse) = &check.reuse {
-                self.reused(reuse)?;
+                self.record_reuse(reuse)?;
             }
             if check.phase == RowPhase::After {
-                verified.insert(check.task.as_deref());
+                checked_tasks.insert(check.task.as_deref());
             }
         }
-        for task in verified {
+        for task in checked_tasks {
             self.conn.prepare_cached(SUPERSEDE)?.execute(params![self.replayed.run, task])?;
         }
         Ok(())
@@ -86,22 +86,22 @@ impl Projection<'_> {
         recorded.or_else(|| old_prose::baseline_tree(&check.reason))
     }
 
-    /// Records the reuse of the row that was written last.
-    fn reused(&self, reuse: &Reuse) -> Result<(), Fault> {
+    /// Records the reuse of the row that was inserted last.
+    fn record_reuse(&self, reuse: &Reuse) -> Result<(), Fault> {
         let id = self.conn.last_insert_rowid();
         match reuse {
-            Reuse::Kept { key } => self.conn.prepare_cached(KEPT)?.execute(params![key, id])?,
-            Reuse::Withdrawn { key } => self.conn.prepare_cached(WITHDRAWN)?.execute([key])?,
+            Reuse::Kept { key } => self.conn.prepare_cached(STORE_RESULT)?.execute(params![key, id])?,
+            Reuse::Withdrawn { key } => self.conn.prepare_cached(DELETE_RESULT)?.execute([key])?,
             Reuse::Taken { run, seq, at } => {
-                self.conn.prepare_cached(TAKEN)?.execute(params![id, run, whole(*seq), at])?
+                self.conn.prepare_cached(INSERT_REUSE)?.execute(params![id, run, sql_integer(*seq), at])?
             }
         };
         Ok(())
     }
 
-    pub(super) fn artifacts(&self) -> Result<(), Fault> {
+    pub(super) fn project_artifacts(&self) -> Result<(), Fault> {
         for artifact in &self.replayed.facts.artifacts {
-            self.conn.prepare_cached(WRITTEN)?.execute(params![
+            self.conn.prepare_cached(INSERT_ARTIFACT)?.execute(params![
                 self.replayed.run,
                 artifact.name,
                 artifact.part,
@@ -116,9 +116,9 @@ impl Projection<'_> {
         Ok(())
     }
 
-    pub(super) fn notes(&self) -> Result<(), Fault> {
+    pub(super) fn project_notes(&self) -> Result<(), Fault> {
         for note in &self.replayed.facts.notes {
-            self.conn.prepare_cached(NOTED)?.execute(params![
+            self.conn.prepare_cached(INSERT_NOTE)?.execute(params![
                 self.replayed.run,
                 self.slot.seq,
                 self.slot.at,
@@ -131,8 +131,8 @@ impl Projection<'_> {
         Ok(())
     }
 
-    /// What the operation that ended made of the work.
-    pub(super) fn delivery(&self) -> Result<(), Fault> {
+    /// Stores what happened to the work, as the operation that ended reports it.
+    pub(super) fn project_delivery(&self) -> Result<(), Fault> {
         let Event::Ended { .. } = self.replayed.event else {
             return Ok(());
         };
@@ -146,7 +146,7 @@ impl Projection<'_> {
             Delivery::HandedOver { .. } => "handed-over",
             Delivery::Nothing => "nothing",
         };
-        self.conn.prepare_cached(DELIVERED)?.execute(params![
+        self.conn.prepare_cached(INSERT_DELIVERY)?.execute(params![
             self.slot.id,
             self.replayed.run,
             self.slot.seq,

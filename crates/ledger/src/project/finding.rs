@@ -1,4 +1,4 @@
-//! Findings and what became of them. Only new and changed ones are written.
+//! Findings and their progress. Only new and changed ones are written.
 
 use super::Projection;
 use crate::column::{ColumnWord, Json, Word};
@@ -6,15 +6,15 @@ use crate::error::Fault;
 use remand_kernel::state::{Filed, FiledStatus};
 use rusqlite::{Connection, params};
 
-const FOUND: &str = "INSERT INTO findings (run, position, seq, id, severity, category, kind, injected_by, phase, task,
+const INSERT_FINDING: &str = "INSERT INTO findings (run, position, seq, id, severity, category, kind, injected_by, phase, task,
     file, symbol, line, claim, evidence, impact, recommendation, patch, repeats, status, sent_to, count, known)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)";
 
-const CHANGED: &str =
+const UPDATE_FINDING: &str =
     "UPDATE findings SET status = ?3, sent_to = ?4, count = ?5, known = ?6, injected_by = ?7
     WHERE run = ?1 AND position = ?2";
 
-const PROGRESS: &str =
+const LOAD_PROGRESS: &str =
     "SELECT status, sent_to, count, known, injected_by FROM findings WHERE run = ?1 ORDER BY position";
 
 /// The part of a finding that changes.
@@ -27,9 +27,9 @@ pub(super) struct FindingProgress {
     injected_by: Vec<String>,
 }
 
-/// The progress of a run's findings as the table holds it, by position.
-pub(super) fn progress(conn: &Connection, run: &str) -> Result<Vec<FindingProgress>, Fault> {
-    let mut statement = conn.prepare_cached(PROGRESS)?;
+/// Loads the progress of a run's findings, by position.
+pub(super) fn load_progress(conn: &Connection, run: &str) -> Result<Vec<FindingProgress>, Fault> {
+    let mut statement = conn.prepare_cached(LOAD_PROGRESS)?;
     let rows = statement.query_map([run], |row| {
         Ok(FindingProgress {
             status: row.get::<_, Word<FiledStatus>>(0)?.0,
@@ -43,14 +43,14 @@ pub(super) fn progress(conn: &Connection, run: &str) -> Result<Vec<FindingProgre
 }
 
 impl Projection<'_> {
-    pub(super) fn findings(&self, stored: &mut Vec<FindingProgress>) -> Result<(), Fault> {
+    pub(super) fn project_findings(&self, stored: &mut Vec<FindingProgress>) -> Result<(), Fault> {
         let filed = &self.replayed.state.findings;
         if filed.is_empty() {
             return Ok(());
         }
         let mut known = vec![false; filed.len()];
-        for at in &self.replayed.state.known {
-            if let Some(known) = known.get_mut(*at as usize) {
+        for index in &self.replayed.state.known {
+            if let Some(known) = known.get_mut(*index as usize) {
                 *known = true;
             }
         }
@@ -58,12 +58,12 @@ impl Projection<'_> {
             match stored.get_mut(position) {
                 None => {
                     let progress = self.progress(filed, known);
-                    self.found(position, filed, &progress)?;
+                    self.insert_finding(position, filed, &progress)?;
                     stored.push(progress);
                 }
-                Some(progress) if !self.fits(progress, filed, known) => {
+                Some(progress) if !self.is_current(progress, filed, known) => {
                     *progress = self.progress(filed, known);
-                    self.conn.prepare_cached(CHANGED)?.execute(params![
+                    self.conn.prepare_cached(UPDATE_FINDING)?.execute(params![
                         self.replayed.run,
                         i64::try_from(position).unwrap_or(i64::MAX),
                         progress.status.word(),
@@ -89,7 +89,7 @@ impl Projection<'_> {
         FindingProgress { status: filed.status, sent_to, count: filed.count, known, injected_by }
     }
 
-    fn fits(&self, progress: &FindingProgress, filed: &Filed, known: bool) -> bool {
+    fn is_current(&self, progress: &FindingProgress, filed: &Filed, known: bool) -> bool {
         progress.status == filed.status
             && progress.count == filed.count
             && progress.known == known
@@ -97,9 +97,14 @@ impl Projection<'_> {
             && progress.injected_by == filed.finding.injected_by
     }
 
-    fn found(&self, position: usize, filed: &Filed, progress: &FindingProgress) -> Result<(), Fault> {
+    fn insert_finding(
+        &self,
+        position: usize,
+        filed: &Filed,
+        progress: &FindingProgress,
+    ) -> Result<(), Fault> {
         let finding = &filed.finding;
-        self.conn.prepare_cached(FOUND)?.execute(params![
+        self.conn.prepare_cached(INSERT_FINDING)?.execute(params![
             self.replayed.run,
             i64::try_from(position).unwrap_or(i64::MAX),
             self.slot.seq,

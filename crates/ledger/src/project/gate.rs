@@ -1,4 +1,4 @@
-//! Gates: the question, the options, the answer. A default taken without asking is a gate too.
+//! Gates: the question, the options, the answer. A default that was chosen without asking is a gate too.
 
 use super::Projection;
 use crate::cell::{GateOption, WithheldOption};
@@ -14,21 +14,21 @@ use remand_kernel::step::Receipt;
 use remand_kernel::view;
 use rusqlite::params;
 
-const ASKED: &str =
+const OPEN_GATE: &str =
     "INSERT INTO gates (run, seq, command, phase, task, kind, question, options, withheld, approaches,
     preset, mandatory, mode, opened_at, auto, limit_kind)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0, ?15) ON CONFLICT DO NOTHING";
 
-const DEFAULTED: &str =
+const INSERT_DEFAULT: &str =
     "INSERT INTO gates (run, seq, command, phase, task, kind, question, options, withheld, approaches,
     preset, mandatory, mode, opened_at, option, by, note, flags, answered_at, auto)
     VALUES (?1, ?2, ?3, ?4, ?5, 'phase', ?6, ?7, '[]', '[]', ?8, 0, ?9, ?10, ?8, 'default', '', '[]', ?10, 1)
     ON CONFLICT DO NOTHING";
 
-const ANSWERED: &str = "UPDATE gates SET option = ?3, by = ?4, note = ?5, flags = ?6, answered_at = ?7
+const ANSWER_GATE: &str = "UPDATE gates SET option = ?3, by = ?4, note = ?5, flags = ?6, answered_at = ?7
     WHERE run = ?1 AND command = ?2 AND answered_at IS NULL AND withdrawn_at IS NULL";
 
-const WITHDRAWN: &str = "UPDATE gates SET withdrawn_at = ?3
+const WITHDRAW_GATE: &str = "UPDATE gates SET withdrawn_at = ?3
     WHERE run = ?1 AND command = ?2 AND answered_at IS NULL AND withdrawn_at IS NULL";
 
 /// A human's answer.
@@ -40,14 +40,14 @@ pub(super) struct GateAnswer<'e> {
 }
 
 impl Projection<'_> {
-    pub(super) fn asked(&self, question: &Question) -> Result<(), Fault> {
+    pub(super) fn open_gate(&self, question: &Question) -> Result<(), Fault> {
         let (program, id) = (self.replayed.program, question.id);
-        let (kind, words) = match &question.kind {
-            QuestionKind::Phase => ("phase", question_words(program, id.phase)),
-            QuestionKind::Hold(reason) => ("hold", self.hold_words(reason)),
+        let (kind, text) = match &question.kind {
+            QuestionKind::Phase => ("phase", question_text(program, id.phase)),
+            QuestionKind::Hold(reason) => ("hold", self.hold_question(reason)),
         };
         let options: Vec<GateOption> =
-            question.options.iter().map(|signal| option(program, id.phase, *signal)).collect();
+            question.options.iter().map(|signal| gate_option(program, id.phase, *signal)).collect();
         let withheld: Vec<WithheldOption> = question
             .withheld
             .iter()
@@ -56,14 +56,14 @@ impl Projection<'_> {
                 exhausted: budget.map(|budget| program.budget(budget).name.clone()),
             })
             .collect();
-        self.conn.prepare_cached(ASKED)?.execute(params![
+        self.conn.prepare_cached(OPEN_GATE)?.execute(params![
             self.replayed.run,
             self.slot.seq,
             id.to_string(),
             program.phase(id.phase).name,
             self.task(id.lane, id.phase),
             kind,
-            words,
+            text,
             Json(options),
             Json(withheld),
             Json(&question.approaches),
@@ -85,16 +85,16 @@ impl Projection<'_> {
         }
     }
 
-    /// A default that was taken without asking.
-    pub(super) fn defaulted(&self, n: usize, ruling: &Ruling) -> Result<(), Fault> {
+    /// Stores a default that was chosen without asking.
+    pub(super) fn record_default(&self, n: usize, ruling: &Ruling) -> Result<(), Fault> {
         let program = self.replayed.program;
         let Work::Ask { question, options, .. } = &program.phase(ruling.phase).work else {
             return Ok(());
         };
         debug_assert_eq!(ruling.rule, Rule::Default);
         let options: Vec<GateOption> =
-            options.iter().map(|choice| option(program, ruling.phase, choice.signal)).collect();
-        self.conn.prepare_cached(DEFAULTED)?.execute(params![
+            options.iter().map(|choice| gate_option(program, ruling.phase, choice.signal)).collect();
+        self.conn.prepare_cached(INSERT_DEFAULT)?.execute(params![
             self.replayed.run,
             self.slot.seq,
             format!("default.{}.{n}", self.slot.seq),
@@ -109,11 +109,11 @@ impl Projection<'_> {
         Ok(())
     }
 
-    pub(super) fn answered(&self, id: CommandId, answer: GateAnswer<'_>) -> Result<(), Fault> {
+    pub(super) fn answer_gate(&self, id: CommandId, answer: GateAnswer<'_>) -> Result<(), Fault> {
         if self.replayed.step.receipt == Receipt::Late {
             return Ok(());
         }
-        self.conn.prepare_cached(ANSWERED)?.execute(params![
+        self.conn.prepare_cached(ANSWER_GATE)?.execute(params![
             self.replayed.run,
             id.to_string(),
             answer.option,
@@ -125,8 +125,8 @@ impl Projection<'_> {
         Ok(())
     }
 
-    pub(super) fn withdrawn(&self, id: CommandId) -> Result<(), Fault> {
-        self.conn.prepare_cached(WITHDRAWN)?.execute(params![
+    pub(super) fn withdraw_gate(&self, id: CommandId) -> Result<(), Fault> {
+        self.conn.prepare_cached(WITHDRAW_GATE)?.execute(params![
             self.replayed.run,
             id.to_string(),
             self.slot.at
@@ -134,7 +134,7 @@ impl Projection<'_> {
         Ok(())
     }
 
-    fn hold_words(&self, reason: &str) -> String {
+    fn hold_question(&self, reason: &str) -> String {
         let hold = self.replayed.state.hold.as_ref().map(|hold| &hold.cause);
         match hold {
             Some(HoldCause::Environment { .. }) => format!("The environment failed: {reason}. Go on?"),
@@ -156,7 +156,7 @@ impl Projection<'_> {
     }
 }
 
-fn question_words(program: &Program, phase: PhaseId) -> String {
+fn question_text(program: &Program, phase: PhaseId) -> String {
     match &program.phase(phase).work {
         Work::Ask { question, .. } => question.clone(),
         Work::Role { .. }
@@ -167,8 +167,8 @@ fn question_words(program: &Program, phase: PhaseId) -> String {
     }
 }
 
-/// An option with what its route does.
-fn option(program: &Program, phase: PhaseId, signal: SignalId) -> GateOption {
+/// An option with the action of its route.
+fn gate_option(program: &Program, phase: PhaseId, signal: SignalId) -> GateOption {
     let route = program.phase(phase).route(signal);
     GateOption {
         name: program.signal(signal).to_string(),

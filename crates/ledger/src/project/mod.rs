@@ -1,5 +1,5 @@
-//! Projects one event of the journal into the tables that readers query. The only writer of those tables, so a rebuild
-//! gives the same rows.
+//! Projects one event of the journal into the tables that readers query. Nothing else writes to those tables, so a
+//! rebuild gives the same rows.
 
 mod command;
 mod correction;
@@ -19,19 +19,19 @@ use remand_kernel::event::{Event, Item};
 use remand_kernel::{Program, State, Step};
 use rusqlite::Connection;
 
-/// The place of an event in the journal.
+/// The position of an event in the journal and in its run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EventSlot {
-    /// In the whole journal.
+    /// The number in the whole journal.
     pub id: i64,
-    /// In its run.
+    /// The number in its run.
     pub seq: i64,
     pub at: Millis,
 }
 
 impl EventSlot {
-    /// The id of the n-th row that an event adds to a table. Ids sort in the order of the journal.
-    fn row(self, n: i64) -> i64 {
+    /// The id of the n-th row that the event adds to a table. Ids sort in the order of the journal.
+    fn row_id(self, n: i64) -> i64 {
         self.id << 16 | n
     }
 }
@@ -44,18 +44,18 @@ pub(crate) struct ReplayedEvent<'l> {
     pub event: &'l Event,
     pub facts: &'l Facts,
     pub step: &'l Step,
-    /// After the step.
+    /// The state after the step.
     pub state: &'l State,
 }
 
-/// What the tables of a run hold, so that only changes are written.
+/// What the tables hold of a run, so that only changes are written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memo {
     findings: Vec<finding::FindingProgress>,
     sendings: correction::Sendings,
     tasks: Vec<Item>,
     unreported: Unreported,
-    /// The run's detail as its row holds it; empty for unknown.
+    /// The run's detail as its row holds it; empty if there is none.
     detail: String,
 }
 
@@ -63,11 +63,11 @@ impl Memo {
     /// Reads what the tables hold of a run that another process wrote.
     pub(crate) fn load(conn: &Connection, run: &str) -> Result<Memo, Fault> {
         Ok(Memo {
-            findings: finding::progress(conn, run)?,
-            sendings: correction::sendings(conn, run)?,
-            tasks: task::listed(conn, run)?,
-            unreported: command::unreported(conn, run)?,
-            detail: run::stored_detail(conn, run)?,
+            findings: finding::load_progress(conn, run)?,
+            sendings: correction::load_sendings(conn, run)?,
+            tasks: task::load_tasks(conn, run)?,
+            unreported: command::load_unreported(conn, run)?,
+            detail: run::load_detail(conn, run)?,
         })
     }
 }
@@ -87,27 +87,27 @@ pub(crate) fn project(
     memo: &mut Memo,
 ) -> Result<(), Fault> {
     let projection = Projection { conn, replayed, slot };
-    projection.run(&mut memo.detail)?;
-    projection.tasks(&mut memo.tasks)?;
-    projection.event(&mut memo.unreported)?;
-    projection.rulings()?;
-    projection.issued(&mut memo.unreported)?;
-    projection.findings(&mut memo.findings)?;
-    projection.corrections(&mut memo.sendings)?;
-    projection.checks()?;
-    projection.artifacts()?;
-    projection.notes()?;
-    projection.delivery()
+    projection.project_run(&mut memo.detail)?;
+    projection.project_tasks(&mut memo.tasks)?;
+    projection.close_rows(&mut memo.unreported)?;
+    projection.project_rulings()?;
+    projection.open_rows(&mut memo.unreported)?;
+    projection.project_findings(&mut memo.findings)?;
+    projection.project_corrections(&mut memo.sendings)?;
+    projection.project_checks()?;
+    projection.project_artifacts()?;
+    projection.project_notes()?;
+    projection.project_delivery()
 }
 
 impl Projection<'_> {
-    /// Rows that the event closes.
-    fn event(&self, unreported: &mut Unreported) -> Result<(), Fault> {
+    /// Completes the rows that the event closes.
+    fn close_rows(&self, unreported: &mut Unreported) -> Result<(), Fault> {
         match self.replayed.event {
-            Event::Ended { id, outcome, usage } => self.ended(*id, outcome, usage, unreported),
-            Event::Interrupted { id, began: true, usage } => self.interrupted(*id, usage, unreported),
+            Event::Ended { id, outcome, usage } => self.end_command(*id, outcome, usage, unreported),
+            Event::Interrupted { id, began: true, usage } => self.record_interruption(*id, usage, unreported),
             Event::Answered { id, option, by, note, flags, .. } => {
-                self.answered(*id, gate::GateAnswer { option, by, note, flags })
+                self.answer_gate(*id, gate::GateAnswer { option, by, note, flags })
             }
             Event::Started(_)
             | Event::Interrupted { began: false, .. }
@@ -121,18 +121,18 @@ impl Projection<'_> {
         }
     }
 
-    /// Rows that the step opens and withdraws.
-    fn issued(&self, unreported: &mut Unreported) -> Result<(), Fault> {
+    /// Adds the rows of the commands that the step issued, and closes those that it cancelled.
+    fn open_rows(&self, unreported: &mut Unreported) -> Result<(), Fault> {
         for (command, n) in self.replayed.step.commands.iter().zip(0..) {
             match command {
-                Command::Dispatch(dispatch) => self.dispatched(dispatch, n, unreported)?,
+                Command::Dispatch(dispatch) => self.open_dispatch(dispatch, n, unreported)?,
                 Command::Operate { id, operation, task, .. } => {
-                    self.operated(*id, *operation, task.as_deref(), n, unreported)?;
+                    self.open_operation(*id, *operation, task.as_deref(), n, unreported)?;
                 }
-                Command::Ask(question) => self.asked(question)?,
+                Command::Ask(question) => self.open_gate(question)?,
                 Command::Cancel { id } => {
-                    self.cancelled(*id, unreported)?;
-                    self.withdrawn(*id)?;
+                    self.cancel_command(*id, unreported)?;
+                    self.withdraw_gate(*id)?;
                 }
                 Command::Discard { .. } | Command::Restore { .. } | Command::Finish { .. } => {}
             }

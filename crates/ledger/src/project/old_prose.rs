@@ -1,5 +1,5 @@
-//! The only code that parses facts from the English of old journals. Journals since format 12 carry these facts in
-//! fields of `Facts`. The texts below must not change when messages do.
+//! The only code that parses facts from the English of old journals. Since format 12, journals have these facts in
+//! fields of `Facts`. The strings below must not change when messages do.
 
 use crate::fact::{Delivery, MalformedCause, Note, NoteKind};
 
@@ -13,8 +13,8 @@ pub(super) fn baseline_tree(reason: &str) -> Option<&str> {
 /// What happened to the work, according to the notes of the operation.
 pub(super) fn delivery(notes: &[Note]) -> Option<Delivery> {
     notes.iter().rev().find_map(|note| match note.kind {
-        NoteKind::Decision => committed(&note.text),
-        NoteKind::Warning => not_committed(&note.text),
+        NoteKind::Decision => parse_committed(&note.text),
+        NoteKind::Warning => parse_not_committed(&note.text),
         NoteKind::Degradation
         | NoteKind::Violation
         | NoteKind::Concern
@@ -27,7 +27,7 @@ pub(super) fn delivery(notes: &[Note]) -> Option<Delivery> {
 }
 
 /// `committed COMMIT on BRANCH`, with `, as PATH` if the work is one document.
-fn committed(text: &str) -> Option<Delivery> {
+fn parse_committed(text: &str) -> Option<Delivery> {
     let (commit, rest) = text.strip_prefix("committed ")?.split_once(" on ")?;
     let (branch, file) = match rest.split_once(", as ") {
         Some((branch, file)) => (branch, Some(file.to_string())),
@@ -36,7 +36,7 @@ fn committed(text: &str) -> Option<Delivery> {
     Some(Delivery::Committed { commit: commit.to_string(), branch: branch.to_string(), file })
 }
 
-fn not_committed(text: &str) -> Option<Delivery> {
+fn parse_not_committed(text: &str) -> Option<Delivery> {
     if let Some(reason) = text.strip_prefix("not committed: ") {
         return Some(Delivery::Refused { reason: reason.to_string() });
     }
@@ -53,8 +53,8 @@ fn not_committed(text: &str) -> Option<Delivery> {
     })
 }
 
-/// What the detail of a malformed result complains about.
-pub(super) fn malformed(detail: &str) -> MalformedCause {
+/// Why a result was refused, according to the detail of the failure.
+pub(super) fn malformed_cause(detail: &str) -> MalformedCause {
     if detail.contains("the result in its file, or as the last fenced block of the answer") {
         MalformedCause::Missing
     } else if detail.contains("characters of it") {
@@ -70,40 +70,43 @@ pub(super) fn malformed(detail: &str) -> MalformedCause {
 mod tests {
     use super::*;
 
-    fn delivered(kind: NoteKind, text: &str) -> Option<Delivery> {
+    fn delivery_from(kind: NoteKind, text: &str) -> Option<Delivery> {
         delivery(&[Note { kind, text: text.to_string(), files: Vec::new(), blob: None }])
     }
 
     #[test]
     fn an_old_note_about_a_commit_yields_commit_branch_and_file() {
-        let commit = delivered(NoteKind::Decision, "committed 0123abcd on remand/r1");
+        let commit = delivery_from(NoteKind::Decision, "committed 0123abcd on remand/r1");
         let (id, branch) = ("0123abcd".to_string(), "remand/r1".to_string());
         assert_eq!(
             commit,
             Some(Delivery::Committed { commit: id.clone(), branch: branch.clone(), file: None })
         );
-        let document = delivered(NoteKind::Decision, "committed 0123abcd on remand/r1, as docs/spec.md");
+        let document = delivery_from(NoteKind::Decision, "committed 0123abcd on remand/r1, as docs/spec.md");
         let file = Some("docs/spec.md".to_string());
         assert_eq!(document, Some(Delivery::Committed { commit: id, branch, file }));
-        assert_eq!(delivered(NoteKind::Warning, "committed 0123abcd on remand/r1"), None);
-        assert_eq!(delivered(NoteKind::Decision, "the tracker is committed as 0123abcd on remand/r1"), None);
+        assert_eq!(delivery_from(NoteKind::Warning, "committed 0123abcd on remand/r1"), None);
+        assert_eq!(
+            delivery_from(NoteKind::Decision, "the tracker is committed as 0123abcd on remand/r1"),
+            None
+        );
     }
 
     #[test]
     fn old_notes_about_uncommitted_work_yield_the_reason() {
-        let refused = delivered(NoteKind::Warning, "not committed: a commit hook refused");
+        let refused = delivery_from(NoteKind::Warning, "not committed: a commit hook refused");
         assert_eq!(refused, Some(Delivery::Refused { reason: "a commit hook refused".to_string() }));
         let text = "nothing was committed for you (confidence low); take the work with `git merge x`, or discard it \
                     with `git branch -D x`";
-        let left = Delivery::HandedOver {
+        let handed_over = Delivery::HandedOver {
             reason: "confidence low".to_string(),
             take: "git merge x".to_string(),
             discard: "git branch -D x".to_string(),
         };
-        assert_eq!(delivered(NoteKind::Warning, text), Some(left));
+        assert_eq!(delivery_from(NoteKind::Warning, text), Some(handed_over));
         let nothing = "nothing was changed, so there is nothing to commit or to take";
-        assert_eq!(delivered(NoteKind::Warning, nothing), Some(Delivery::Nothing));
-        assert_eq!(delivered(NoteKind::Warning, "the checkout has 3 uncommitted changes"), None);
+        assert_eq!(delivery_from(NoteKind::Warning, nothing), Some(Delivery::Nothing));
+        assert_eq!(delivery_from(NoteKind::Warning, "the checkout has 3 uncommitted changes"), None);
     }
 
     #[test]
@@ -121,9 +124,18 @@ mod tests {
     fn an_old_complaint_about_a_result_yields_its_cause() {
         let missing =
             "expected the result in its file, or as the last fenced block of the answer; found nothing";
-        assert_eq!(malformed(missing), MalformedCause::Missing);
-        assert_eq!(malformed("expected at least 100 characters of it, found 16"), MalformedCause::TooShort);
-        assert_eq!(malformed("payload.gaps: a gap that was assigned: GAP-1"), MalformedCause::UnassignedGap);
-        assert_eq!(malformed("a: wrong; payload.gaps: a gap that was assigned"), MalformedCause::WrongForm);
+        assert_eq!(malformed_cause(missing), MalformedCause::Missing);
+        assert_eq!(
+            malformed_cause("expected at least 100 characters of it, found 16"),
+            MalformedCause::TooShort
+        );
+        assert_eq!(
+            malformed_cause("payload.gaps: a gap that was assigned: GAP-1"),
+            MalformedCause::UnassignedGap
+        );
+        assert_eq!(
+            malformed_cause("a: wrong; payload.gaps: a gap that was assigned"),
+            MalformedCause::WrongForm
+        );
     }
 }

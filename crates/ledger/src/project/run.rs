@@ -1,8 +1,8 @@
-//! The row of a run: how it was opened, where it is, and what it used.
+//! The row of a run: how it was opened, its position, and its usage.
 
 use super::Projection;
 use crate::cell::RunStage;
-use crate::column::{ColumnWord, whole};
+use crate::column::{ColumnWord, sql_integer};
 use crate::detail::RunDetail;
 use crate::error::{Fault, LedgerError};
 use crate::position::{has_open_seat, lane_states};
@@ -12,30 +12,30 @@ use remand_kernel::state::{End, LaneState, Stage, State};
 use remand_kernel::view;
 use rusqlite::{Connection, OptionalExtension, params};
 
-const OPEN: &str = "INSERT INTO runs (run, workflow, subject, request, slug, mode, base, branch, pinned, version,
+const INSERT_RUN: &str = "INSERT INTO runs (run, workflow, subject, request, slug, mode, base, branch, pinned, version,
     created_at, updated_at, seq, stage, place, ended, confidence, risk, dispatches, money, unpriced, tokens, time,
     file)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, 'running', '', NULL, 'high', 'green', 0, 0, 0, 0, 0,
     ?13)";
 
-const UPDATE: &str =
+const UPDATE_RUN: &str =
     "UPDATE runs SET updated_at = ?2, seq = ?3, stage = ?4, place = ?5, ended = ?6, confidence = ?7,
     risk = ?8, dispatches = ?9, money = ?10, unpriced = ?11, tokens = ?12, time = ?13,
     limit_dispatches = ?14, limit_money = ?15, limit_tokens = ?16, limit_time = ?17 WHERE run = ?1";
 
-const DETAIL: &str = "SELECT body FROM run_details WHERE run = ?1";
-const DETAILED: &str = "INSERT INTO run_details (run, body) VALUES (?1, ?2)
+const LOAD_DETAIL: &str = "SELECT body FROM run_details WHERE run = ?1";
+const STORE_DETAIL: &str = "INSERT INTO run_details (run, body) VALUES (?1, ?2)
     ON CONFLICT (run) DO UPDATE SET body = excluded.body";
 
 impl Projection<'_> {
-    pub(super) fn run(&self, stored: &mut String) -> Result<(), Fault> {
+    pub(super) fn project_run(&self, stored: &mut String) -> Result<(), Fault> {
         if self.slot.seq == 1 {
-            self.opened()?;
+            self.insert_run()?;
         }
         let (program, state) = (self.replayed.program, self.replayed.state);
         let (used, limits) = (&state.used, &state.limits);
         let detail = RunDetail::of(program, state);
-        self.conn.prepare_cached(UPDATE)?.execute(params![
+        self.conn.prepare_cached(UPDATE_RUN)?.execute(params![
             self.replayed.run,
             self.slot.at,
             self.slot.seq,
@@ -43,36 +43,36 @@ impl Projection<'_> {
             detail.position.to_string(),
             state.end().map(|end| view::end(program, end)),
             state.confidence.name(),
-            risk(state.risk),
-            whole(used.dispatches),
-            whole(used.money),
-            whole(used.unpriced),
-            whole(used.tokens),
-            whole(used.time),
-            limits.dispatches.map(whole),
-            limits.money.map(whole),
-            limits.tokens.map(whole),
-            limits.time.map(whole),
+            risk_name(state.risk),
+            sql_integer(used.dispatches),
+            sql_integer(used.money),
+            sql_integer(used.unpriced),
+            sql_integer(used.tokens),
+            sql_integer(used.time),
+            limits.dispatches.map(sql_integer),
+            limits.money.map(sql_integer),
+            limits.tokens.map(sql_integer),
+            limits.time.map(sql_integer),
         ])?;
-        self.detail(&detail, stored)
+        self.store_detail(&detail, stored)
     }
 
     /// Writes the detail if it changed.
-    fn detail(&self, detail: &RunDetail, stored: &mut String) -> Result<(), Fault> {
-        let text = serde_json::to_string(detail)?;
-        if text != *stored {
-            self.conn.prepare_cached(DETAILED)?.execute(params![self.replayed.run, text])?;
-            *stored = text;
+    fn store_detail(&self, detail: &RunDetail, stored: &mut String) -> Result<(), Fault> {
+        let json = serde_json::to_string(detail)?;
+        if json != *stored {
+            self.conn.prepare_cached(STORE_DETAIL)?.execute(params![self.replayed.run, json])?;
+            *stored = json;
         }
         Ok(())
     }
 
-    fn opened(&self) -> Result<(), Fault> {
+    fn insert_run(&self) -> Result<(), Fault> {
         let Some(opened) = &self.replayed.facts.opened else {
             return Err(LedgerError::NotOpened { run: self.replayed.run.clone() }.into());
         };
         let (program, state) = (self.replayed.program, self.replayed.state);
-        self.conn.prepare_cached(OPEN)?.execute(params![
+        self.conn.prepare_cached(INSERT_RUN)?.execute(params![
             self.replayed.run,
             program.name,
             program.subject,
@@ -91,7 +91,7 @@ impl Projection<'_> {
     }
 }
 
-fn risk(risk: Risk) -> &'static str {
+fn risk_name(risk: Risk) -> &'static str {
     match risk {
         Risk::Green => "green",
         Risk::Yellow => "yellow",
@@ -109,19 +109,20 @@ fn stage(program: &Program, state: &State) -> RunStage {
         Stage::Fresh | Stage::Ending { .. } => RunStage::Running,
         Stage::Running if state.paused => RunStage::Paused,
         Stage::Running => {
-            let works = lane_states(state).any(|(_, lane)| has_open_seat(lane) && !asks(program, lane));
-            let asked = state.hold.is_some() || lane_states(state).any(|(_, lane)| has_open_seat(lane));
-            if asked && !works { RunStage::Waiting } else { RunStage::Running }
+            let is_working =
+                lane_states(state).any(|(_, lane)| has_open_seat(lane) && !is_question(program, lane));
+            let is_asking = state.hold.is_some() || lane_states(state).any(|(_, lane)| has_open_seat(lane));
+            if is_asking && !is_working { RunStage::Waiting } else { RunStage::Running }
         }
     }
 }
 
-/// The detail of a run as its row holds it; empty where there is none.
-pub(super) fn stored_detail(conn: &Connection, run: &str) -> Result<String, Fault> {
-    let stored = conn.prepare_cached(DETAIL)?.query_row([run], |row| row.get(0));
+/// The detail of a run as its row holds it; empty if there is none.
+pub(super) fn load_detail(conn: &Connection, run: &str) -> Result<String, Fault> {
+    let stored = conn.prepare_cached(LOAD_DETAIL)?.query_row([run], |row| row.get(0));
     Ok(stored.optional()?.unwrap_or_default())
 }
 
-fn asks(program: &Program, lane: &LaneState) -> bool {
+fn is_question(program: &Program, lane: &LaneState) -> bool {
     matches!(program.phase(lane.phase).work, Work::Ask { .. })
 }

@@ -1,7 +1,7 @@
 //! Versions of artifacts, and the content of blobs.
 
 use super::Reader;
-use crate::column::Whole;
+use crate::column::Count;
 use crate::error::LedgerError;
 use crate::fact::{BlobId, Millis, RunId};
 use remand_kernel::change::Digest;
@@ -19,7 +19,7 @@ pub struct ArtifactRow {
     pub name: String,
     /// Empty for the whole artifact.
     pub part: String,
-    /// From 1 for each name and part.
+    /// The number of the version, from 1 for each name and part.
     pub version: u32,
     pub seq: u64,
     pub at: Millis,
@@ -42,8 +42,8 @@ impl Reader {
         self.rows(&sql, (run, name), decode)
     }
 
-    /// The version with this content.
-    pub fn artifact_with(
+    /// The latest version with this digest.
+    pub fn artifact_by_digest(
         &self,
         run: &RunId,
         name: &str,
@@ -76,7 +76,7 @@ fn decode(row: &Row<'_>) -> rusqlite::Result<ArtifactRow> {
         name: row.get(0)?,
         part: row.get(1)?,
         version: row.get(2)?,
-        seq: row.get::<_, Whole>(3)?.0,
+        seq: row.get::<_, Count>(3)?.0,
         at: row.get(4)?,
         digest: Digest(row.get::<_, i64>(5)?.cast_unsigned()),
         blob: row.get(6)?,

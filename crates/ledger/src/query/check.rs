@@ -1,7 +1,7 @@
 //! Evidence: the checks of a run.
 
 use super::Reader;
-use crate::column::{ColumnWord, TierColumn, Whole, Word};
+use crate::column::{ColumnWord, Count, TierColumn, Word};
 use crate::error::LedgerError;
 use crate::fact::{BlobId, Millis, RunId};
 use remand_kernel::evidence::{EvidenceRow, RowPhase, RowSource, Tier};
@@ -15,7 +15,7 @@ const CHECKS: &str =
     FROM checks LEFT JOIN reuses ON reuses.check_id = checks.id
     WHERE checks.run = ?1 AND (?2 IS NULL OR task = ?2) AND (?3 IS NULL OR phase = ?3) ORDER BY checks.id";
 
-const GATE: &str = "SELECT checks.run, checks.seq, checks.at, task, phase, name, tool, command, exit_code, snippet, output, passed, verdict,
+const GATE_CHECKS: &str = "SELECT checks.run, checks.seq, checks.at, task, phase, name, tool, command, exit_code, snippet, output, passed, verdict,
     severity, round, tier, iteration, collected, duration_ms, reason, tests, superseded, reuses.run, reuses.seq, reuses.at, tree
     FROM checks LEFT JOIN reuses ON reuses.check_id = checks.id
     WHERE checks.run = ?1 AND superseded = 0 AND (task_id IS ?2 OR (task IS NULL AND phase = 'baseline')) ORDER BY checks.id";
@@ -33,7 +33,7 @@ pub struct CheckRow {
     pub run: RunId,
     pub seq: u64,
     pub at: Millis,
-    /// None for the whole run.
+    /// `None` for the whole run.
     pub task: Option<String>,
     pub phase: RowPhase,
     pub name: String,
@@ -52,7 +52,7 @@ pub struct CheckRow {
     pub duration_ms: u64,
     pub reason: String,
     pub tests: Option<BlobId>,
-    /// A later iteration replaced it.
+    /// Whether a later iteration replaced it.
     pub superseded: bool,
     /// The row that the result was reused from, if nothing ran.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,10 +73,10 @@ pub struct ReuseOrigin {
 impl CheckRow {
     /// Whether it is the baseline of a task on this tree.
     pub fn is_baseline_on(&self, tree: &str) -> bool {
-        self.tree.as_deref().is_some_and(|known| tree.starts_with(known))
+        self.tree.as_deref().is_some_and(|prefix| tree.starts_with(prefix))
     }
 
-    /// The row as the evidence gate reads it.
+    /// The row in the form that the evidence gate reads.
     pub fn evidence(&self) -> EvidenceRow {
         EvidenceRow {
             check: self.name.clone(),
@@ -95,21 +95,21 @@ impl CheckRow {
 }
 
 impl Reader {
-    /// The checks of a run in the order of recording, including superseded ones.
+    /// The checks of a run in the order they were recorded, including superseded ones.
     pub fn checks(&self, run: &RunId, filter: CheckFilter<'_>) -> Result<Vec<CheckRow>, LedgerError> {
         self.rows(CHECKS, (run, filter.task, filter.phase.map(ColumnWord::word)), decode)
     }
 
-    /// The rows that the gate of one task reads: its own rows that are not superseded, and the baseline of the run.
+    /// The rows that the gate of one task reads: its rows that are not superseded, and the baseline of the run.
     pub fn gate_checks(&self, run: &RunId, task: &str) -> Result<Vec<CheckRow>, LedgerError> {
-        self.rows(GATE, (run, task), decode)
+        self.rows(GATE_CHECKS, (run, task), decode)
     }
 }
 
 pub(super) fn decode(row: &Row<'_>) -> rusqlite::Result<CheckRow> {
     Ok(CheckRow {
         run: row.get(0)?,
-        seq: row.get::<_, Whole>(1)?.0,
+        seq: row.get::<_, Count>(1)?.0,
         at: row.get(2)?,
         task: row.get(3)?,
         phase: row.get::<_, Word<RowPhase>>(4)?.0,
@@ -126,12 +126,12 @@ pub(super) fn decode(row: &Row<'_>) -> rusqlite::Result<CheckRow> {
         tier: row.get::<_, Option<TierColumn>>(15)?.map(|tier| tier.0),
         iteration: row.get(16)?,
         collected: row.get(17)?,
-        duration_ms: row.get::<_, Whole>(18)?.0,
+        duration_ms: row.get::<_, Count>(18)?.0,
         reason: row.get(19)?,
         tests: row.get(20)?,
         superseded: row.get(21)?,
         origin: match row.get::<_, Option<RunId>>(22)? {
-            Some(run) => Some(ReuseOrigin { run, seq: row.get::<_, Whole>(23)?.0, at: row.get(24)? }),
+            Some(run) => Some(ReuseOrigin { run, seq: row.get::<_, Count>(23)?.0, at: row.get(24)? }),
             None => None,
         },
         tree: row.get(25)?,

@@ -1,13 +1,13 @@
 //! Costs of dispatches, summed by role, agent, model, phase or run.
 
 use super::Reader;
-use crate::column::Whole;
+use crate::column::Count;
 use crate::error::LedgerError;
 use crate::fact::{RunId, TokenCounts};
 use rusqlite::Row;
 use serde::Serialize;
 
-/// What costs are grouped by.
+/// The property that costs are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CostBy {
@@ -30,27 +30,31 @@ impl CostBy {
     }
 }
 
-/// What a group of dispatches used. Sums cover what is known; counts say how many dispatches are missing from them.
+/// The usage of a group of dispatches. The sums leave out unknown values, and other fields count them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CostRow {
-    /// None if the ledger does not know it, such as the model of a dispatch that never ended.
+    /// `None` if the ledger does not know it, such as the model of a dispatch that never ended.
     pub name: Option<String>,
     pub dispatches: u64,
     /// Dispatches that have not ended.
     pub running: u64,
-    /// Milliseconds.
+    /// Milliseconds of work.
     pub time: u64,
     pub tokens: u64,
-    /// Of the dispatches that report their tokens by kind.
+    /// Tokens by kind, of the dispatches that report them.
     pub kinds: TokenCounts,
     /// Dispatches that ended without reporting their tokens.
-    pub untold: u64,
+    #[serde(rename = "untold")]
+    pub unmetered: u64,
     /// Dispatches that reported only the sum of their tokens.
-    pub unsorted: u64,
+    #[serde(rename = "unsorted")]
+    pub without_kinds: u64,
     /// Micro-units of the currency, reported by agents.
-    pub said: u64,
+    #[serde(rename = "said")]
+    pub reported_money: u64,
     /// Micro-units of the currency, computed from prices.
-    pub reckoned: u64,
+    #[serde(rename = "reckoned")]
+    pub computed_money: u64,
     /// Dispatches that ended with an unknown cost.
     pub unpriced: u64,
 }
@@ -58,7 +62,7 @@ pub struct CostRow {
 impl CostRow {
     /// Micro-units of the currency, of all dispatches with a known cost.
     pub fn money(&self) -> u64 {
-        self.said.saturating_add(self.reckoned)
+        self.reported_money.saturating_add(self.computed_money)
     }
 
     /// Dispatches that have ended.
@@ -68,25 +72,25 @@ impl CostRow {
 
     /// The sum of all rows.
     pub fn total(rows: &[CostRow]) -> CostRow {
-        let sum = |of: fn(&CostRow) -> u64| rows.iter().map(of).fold(0, u64::saturating_add);
+        let sum = |field: fn(&CostRow) -> u64| rows.iter().map(field).fold(0, u64::saturating_add);
         CostRow {
             name: None,
             dispatches: sum(|row| row.dispatches),
             running: sum(|row| row.running),
             time: sum(|row| row.time),
             tokens: sum(|row| row.tokens),
-            kinds: rows.iter().fold(TokenCounts::default(), |all, row| all.and(row.kinds)),
-            untold: sum(|row| row.untold),
-            unsorted: sum(|row| row.unsorted),
-            said: sum(|row| row.said),
-            reckoned: sum(|row| row.reckoned),
+            kinds: rows.iter().fold(TokenCounts::default(), |all, row| all.plus(row.kinds)),
+            unmetered: sum(|row| row.unmetered),
+            without_kinds: sum(|row| row.without_kinds),
+            reported_money: sum(|row| row.reported_money),
+            computed_money: sum(|row| row.computed_money),
             unpriced: sum(|row| row.unpriced),
         }
     }
 }
 
 impl Reader {
-    /// The costs of one run, or of all, the largest first.
+    /// The costs of one run, or of all runs, the largest first.
     pub fn costs(&self, run: Option<&RunId>, by: CostBy) -> Result<Vec<CostRow>, LedgerError> {
         let sql = format!(
             "SELECT {}, count(*), coalesce(sum(status = 'running'), 0), coalesce(sum(time), 0),
@@ -106,7 +110,7 @@ impl Reader {
 }
 
 fn decode(row: &Row<'_>) -> rusqlite::Result<CostRow> {
-    let count = |at: usize| row.get::<_, Whole>(at).map(|whole| whole.0);
+    let count = |column: usize| row.get::<_, Count>(column).map(|count| count.0);
     Ok(CostRow {
         name: row.get(0)?,
         dispatches: count(1)?,
@@ -114,10 +118,10 @@ fn decode(row: &Row<'_>) -> rusqlite::Result<CostRow> {
         time: count(3)?,
         tokens: count(4)?,
         kinds: TokenCounts { input: count(5)?, output: count(6)?, cached: count(7)?, stored: count(8)? },
-        untold: count(9)?,
-        unsorted: count(10)?,
-        said: count(11)?,
-        reckoned: count(12)?,
+        unmetered: count(9)?,
+        without_kinds: count(10)?,
+        reported_money: count(11)?,
+        computed_money: count(12)?,
         unpriced: count(13)?,
     })
 }

@@ -1,7 +1,7 @@
 //! The defect log of a run: where each defect came from, where it was found, and what its correction cost.
 
 use super::{CorrectionEnd, CorrectionRow, FindingRow, Reader};
-use crate::column::{Json, Whole, words};
+use crate::column::{Count, Json, column_words};
 use crate::error::LedgerError;
 use crate::fact::{Millis, RunId};
 use remand_kernel::Event;
@@ -23,7 +23,7 @@ const REATTRIBUTED: &str =
 pub struct DefectRow {
     /// The position of the finding in the run's list.
     pub position: u32,
-    /// The finding's own id.
+    /// The id of the finding.
     pub id: String,
     pub severity: Severity,
     pub category: Category,
@@ -31,18 +31,19 @@ pub struct DefectRow {
     pub claim: String,
     /// The phases that injected it, earliest first.
     pub injected: Vec<String>,
-    /// Nobody named the injecting phase, so it is assumed to be the one that the finding was sent to.
+    /// Whether nobody named the injecting phase. It is then assumed to be the phase that the finding was sent to.
     pub assumed: bool,
     /// The phase that found it.
     pub detected: String,
     /// Dispatches between sending it back and settling it, by phase, in the order of the work.
     pub attempts: Vec<Attempts>,
-    /// What the correction used. A dispatch that dealt with several defects is divided among them.
+    /// The dispatches of the correction. One that dealt with several defects is divided among them.
     pub shared: SharedCost,
     /// Tokens of the dispatches that reported them.
     pub tokens: u64,
     /// Dispatches that did not report their tokens.
-    pub untold: u32,
+    #[serde(rename = "untold")]
+    pub unmetered: u32,
     /// Cost of the dispatches with a known cost, in micro-units of the currency.
     pub money: u64,
     /// Dispatches with an unknown cost.
@@ -50,7 +51,7 @@ pub struct DefectRow {
     /// Milliseconds of work.
     pub time: u64,
     pub resolution: DefectResolution,
-    /// Changes of its origin by humans, in order.
+    /// The changes that humans made to its origin, in order.
     pub reattributions: Vec<ReattributionRow>,
 }
 
@@ -58,20 +59,21 @@ pub struct DefectRow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct SharedCost {
     pub dispatches: f64,
-    /// Those with an unknown cost.
+    /// Dispatches with an unknown cost.
     pub unpriced: f64,
-    /// Those that did not report their tokens.
-    pub untold: f64,
+    /// Dispatches that did not report their tokens.
+    #[serde(rename = "untold")]
+    pub unmetered: f64,
 }
 
-/// How often a phase worked on a correction.
+/// The number of dispatches of one phase for a correction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Attempts {
     pub phase: String,
     pub dispatches: u32,
 }
 
-/// What became of a defect.
+/// How a defect was resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DefectResolution {
@@ -82,14 +84,14 @@ pub enum DefectResolution {
     ReportedAgain,
     /// It was passed on when work was sent further back.
     PassedOn,
-    /// Minor: kept for later.
+    /// It is minor, and recorded for later.
     FollowUp,
     /// The run continued with it.
     KnownIssue,
     Open,
 }
 
-words! {
+column_words! {
     DefectResolution {
         DefectResolution::Corrected => "corrected",
         DefectResolution::Withdrawn => "withdrawn",
@@ -128,8 +130,8 @@ impl DefectResolution {
         crate::column::ColumnWord::word(self)
     }
 
-    /// Whether it counts as a defect: not a duplicate, and not a false report.
-    pub fn counts(self) -> bool {
+    /// Whether the report counts as a defect: it is neither a duplicate nor a false report.
+    pub fn counts_as_defect(self) -> bool {
         match self {
             DefectResolution::Corrected
             | DefectResolution::PassedOn
@@ -142,7 +144,7 @@ impl DefectResolution {
 }
 
 impl Reader {
-    /// The defects of a run in the order of reporting. Advice is not a defect.
+    /// The defects of a run in the order they were reported. Advice is not a defect.
     pub fn defects(&self, run: &RunId) -> Result<Vec<DefectRow>, LedgerError> {
         let findings = self.findings(run)?;
         let corrections = self.corrections(run)?;
@@ -153,16 +155,16 @@ impl Reader {
             .iter()
             .filter(is_defect)
             .map(|finding| {
-                let own = reattributions.iter().filter(|row| row.position == finding.position).cloned();
-                defect(finding, &corrections, &work, own.collect())
+                let reattributions = reattributions.iter().filter(|row| row.position == finding.position);
+                defect(finding, &corrections, &work, reattributions.cloned().collect())
             })
             .collect())
     }
 
-    /// Changes of the origin of this run's findings by humans, in order.
+    /// The changes that humans made to the origins of this run's findings, in order.
     pub fn reattributions(&self, run: &RunId) -> Result<Vec<ReattributionRow>, LedgerError> {
         let rows = self.rows(REATTRIBUTED, [run], |row| {
-            let (seq, at) = (row.get::<_, Whole>(0)?.0, row.get(1)?);
+            let (seq, at) = (row.get::<_, Count>(0)?.0, row.get(1)?);
             Ok(match row.get::<_, Json<Event>>(2)?.0 {
                 Event::Reattributed { at: position, from, to, by, note } => {
                     Some(ReattributionRow { seq, at, position, from, to, by, note })
@@ -175,9 +177,10 @@ impl Reader {
 
     fn work(&self, run: &RunId) -> Result<Vec<Work>, LedgerError> {
         self.rows(WORK, [run], |row| {
-            let count = |at: usize| row.get::<_, Option<Whole>>(at).map(|whole| whole.map(|whole| whole.0));
+            let count =
+                |column: usize| row.get::<_, Option<Count>>(column).map(|count| count.map(|count| count.0));
             Ok(Work {
-                seq: row.get::<_, Whole>(0)?.0,
+                seq: row.get::<_, Count>(0)?.0,
                 phase: row.get(1)?,
                 task: row.get(2)?,
                 is_dispatch: row.get(3)?,
@@ -195,14 +198,14 @@ impl Reader {
 fn defect(
     finding: &FindingRow,
     corrections: &[CorrectionRow],
-    work: &[Work],
+    all_work: &[Work],
     reattributions: Vec<ReattributionRow>,
 ) -> DefectRow {
-    let own: Vec<&CorrectionRow> =
+    let of_finding: Vec<&CorrectionRow> =
         corrections.iter().filter(|correction| correction.position == finding.position).collect();
     let assumed = finding.injected_by.is_empty();
     let injected = match assumed {
-        true => own.first().map(|first| first.target.clone()).into_iter().collect(),
+        true => of_finding.first().map(|first| first.target.clone()).into_iter().collect(),
         false => finding.injected_by.clone(),
     };
     let mut defect = DefectRow {
@@ -212,35 +215,35 @@ fn defect(
         category: finding.category,
         place: finding.place.clone(),
         claim: finding.claim.clone(),
-        assumed: assumed && !own.is_empty(),
+        assumed: assumed && !of_finding.is_empty(),
         injected,
         detected: finding.phase.clone(),
         attempts: Vec::new(),
         shared: SharedCost::default(),
         tokens: 0,
-        untold: 0,
+        unmetered: 0,
         money: 0,
         unpriced: 0,
         time: 0,
-        resolution: resolution(finding, own.last().copied()),
+        resolution: resolution(finding, of_finding.last().copied()),
         reattributions,
     };
-    for done in work.iter().filter(|done| own.iter().any(|correction| covers(correction, done))) {
-        let share = Share::of(finding, corrections, done);
-        defect.tokens += share.of_amount(done.usage.tokens.unwrap_or(0));
-        defect.money += share.of_amount(done.usage.money.unwrap_or(0));
-        defect.time += share.of_amount(done.usage.time);
-        if done.is_dispatch {
-            let unpriced = u32::from(done.usage.money.is_none());
-            let untold = u32::from(done.usage.tokens.is_none());
+    for work in all_work.iter().filter(|work| of_finding.iter().any(|correction| covers(correction, work))) {
+        let share = Share::of(finding, corrections, work);
+        defect.tokens += share.of_amount(work.usage.tokens.unwrap_or(0));
+        defect.money += share.of_amount(work.usage.money.unwrap_or(0));
+        defect.time += share.of_amount(work.usage.time);
+        if work.is_dispatch {
+            let unpriced = u32::from(work.usage.money.is_none());
+            let unmetered = u32::from(work.usage.tokens.is_none());
             defect.unpriced += unpriced;
-            defect.untold += untold;
-            defect.shared.dispatches += share.of_one();
-            defect.shared.unpriced += share.of_one() * f64::from(unpriced);
-            defect.shared.untold += share.of_one() * f64::from(untold);
-            match defect.attempts.iter_mut().find(|attempts| attempts.phase == done.phase) {
+            defect.unmetered += unmetered;
+            defect.shared.dispatches += share.fraction();
+            defect.shared.unpriced += share.fraction() * f64::from(unpriced);
+            defect.shared.unmetered += share.fraction() * f64::from(unmetered);
+            match defect.attempts.iter_mut().find(|attempts| attempts.phase == work.phase) {
                 Some(attempts) => attempts.dispatches += 1,
-                None => defect.attempts.push(Attempts { phase: done.phase.clone(), dispatches: 1 }),
+                None => defect.attempts.push(Attempts { phase: work.phase.clone(), dispatches: 1 }),
             }
         }
     }
@@ -249,34 +252,34 @@ fn defect(
 
 /// The share of one defect in work that corrected several.
 struct Share {
-    /// The index of this defect among them.
-    at: u32,
+    /// The index of this defect among the defects that the work corrected.
+    index: u32,
     count: u32,
 }
 
 impl Share {
-    fn of(finding: &FindingRow, corrections: &[CorrectionRow], done: &Work) -> Share {
-        let covering = corrections.iter().filter(|correction| covers(correction, done));
+    fn of(finding: &FindingRow, corrections: &[CorrectionRow], work: &Work) -> Share {
+        let covering = corrections.iter().filter(|correction| covers(correction, work));
         let all: BTreeSet<u32> = covering.map(|correction| correction.position).collect();
         let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        Share { at: narrow(all.range(..finding.position).count()), count: narrow(all.len()).max(1) }
+        Share { index: narrow(all.range(..finding.position).count()), count: narrow(all.len()).max(1) }
     }
 
-    /// Rounds so that all shares add up to the amount.
+    /// The share in an amount, rounded so that all shares add up to the amount.
     fn of_amount(&self, amount: u64) -> u64 {
-        let up_to = |at: u32| u128::from(amount) * u128::from(at) / u128::from(self.count);
-        u64::try_from(up_to(self.at + 1) - up_to(self.at)).unwrap_or(u64::MAX)
+        let up_to = |index: u32| u128::from(amount) * u128::from(index) / u128::from(self.count);
+        u64::try_from(up_to(self.index + 1) - up_to(self.index)).unwrap_or(u64::MAX)
     }
 
-    fn of_one(&self) -> f64 {
+    fn fraction(&self) -> f64 {
         1.0 / f64::from(self.count)
     }
 }
 
 /// Whether work belongs to a correction: it was issued while the correction was open, and for the same task.
-fn covers(correction: &CorrectionRow, done: &Work) -> bool {
-    let in_time = done.seq >= correction.seq && correction.closed.is_none_or(|closed| done.seq < closed);
-    in_time && correction.task.as_ref().is_none_or(|task| done.task.as_ref() == Some(task))
+fn covers(correction: &CorrectionRow, work: &Work) -> bool {
+    let in_time = work.seq >= correction.seq && correction.closed.is_none_or(|closed| work.seq < closed);
+    in_time && correction.task.as_ref().is_none_or(|task| work.task.as_ref() == Some(task))
 }
 
 fn resolution(finding: &FindingRow, last: Option<&CorrectionRow>) -> DefectResolution {

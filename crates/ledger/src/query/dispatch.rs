@@ -1,7 +1,7 @@
 //! Dispatches with their telemetry.
 
 use super::Reader;
-use crate::column::{ColumnWord, Whole, Word, words};
+use crate::column::{ColumnWord, Count, Word, column_words};
 use crate::error::LedgerError;
 use crate::fact::{BlobId, MalformedCause, Millis, RunId, TokenCounts};
 use remand_kernel::ids::CommandId;
@@ -14,11 +14,11 @@ const COLUMNS: &str = "run, seq, command, phase, role, item, task, advisory, vis
     exit_code, result, before, after, tokens_in, tokens_out, tokens_cached, tokens_stored, price,
     (SELECT malformed FROM commands WHERE commands.id = dispatches.id)";
 
-/// How the dispatches of a driver ended, latest first, without results that arrived too late for their run.
+/// How the dispatches of a driver ended, latest first. Results that arrived too late for their run are left out.
 const ENDED: &str =
     "SELECT failure FROM dispatches WHERE driver = ?1 AND ended_by IS NOT NULL ORDER BY ended_by DESC";
 
-/// Counts the interruptions of a command; `interruption_id` makes their ids.
+/// Counts the interruptions of a command; `interruption_id` builds their ids.
 const INTERRUPTIONS: &str =
     "SELECT count(*) FROM dispatches WHERE run = ?1 AND substr(command, 1, length(?2) + 1) = ?2 || '~'";
 
@@ -35,7 +35,7 @@ pub enum DispatchStatus {
     Error,
 }
 
-words! {
+column_words! {
     DispatchStatus {
         DispatchStatus::Running => "running",
         DispatchStatus::Done => "DONE",
@@ -68,9 +68,9 @@ pub struct DispatchRow {
     pub completed_at: Option<Millis>,
     pub status: DispatchStatus,
     pub retries: u16,
-    /// None if the agent did not report them.
+    /// `None` if the agent did not report them.
     pub tokens: Option<u64>,
-    /// Micro-units of the currency; none when unknown.
+    /// Micro-units of the currency; `None` if unknown.
     pub money: Option<u64>,
     pub time: Option<u64>,
     pub model: Option<String>,
@@ -85,14 +85,14 @@ pub struct DispatchRow {
     pub exit_code: Option<i32>,
     /// The result as the agent left it, valid or not.
     pub result: Option<BlobId>,
-    /// The git trees before and after.
+    /// The git trees before and after the dispatch.
     pub before: Option<String>,
     pub after: Option<String>,
-    /// The tokens by kind; none if the agent did not report them.
+    /// The tokens by kind; `None` if the agent did not report them.
     pub spent: Option<TokenCounts>,
-    /// The price that the cost was computed from; none if the agent reported the cost, or the cost is unknown.
+    /// The price that the cost was computed from; `None` if the agent reported the cost, or the cost is unknown.
     pub price: Option<String>,
-    /// What was wrong with the result, where `failure` is `malformed`.
+    /// Why the result was refused, if `failure` is `malformed`.
     #[serde(skip)]
     pub malformed: Option<MalformedCause>,
 }
@@ -103,17 +103,17 @@ impl Reader {
         self.rows(&format!("SELECT {COLUMNS} FROM dispatches WHERE run = ?1 ORDER BY seq, n"), [run], decode)
     }
 
-    /// One dispatch by its command.
+    /// The dispatch of a command.
     pub fn dispatch(&self, run: &RunId, command: &str) -> Result<Option<DispatchRow>, LedgerError> {
         let sql = format!("SELECT {COLUMNS} FROM dispatches WHERE run = ?1 AND command = ?2");
         Ok(self.rows(&sql, (run, command), decode)?.into_iter().next())
     }
 
-    /// How often the journal records an interruption of this command.
+    /// The number of recorded interruptions of a command.
     pub fn interruptions(&self, run: &RunId, command: &str) -> Result<u64, LedgerError> {
-        self.tables(|conn| {
+        self.read_tables(|conn| {
             let count =
-                conn.prepare_cached(INTERRUPTIONS)?.query_row((run, command), |row| row.get::<_, Whole>(0));
+                conn.prepare_cached(INTERRUPTIONS)?.query_row((run, command), |row| row.get::<_, Count>(0));
             Ok(count?.0)
         })
     }
@@ -127,19 +127,19 @@ impl Reader {
 
     /// Consecutive environment failures of a driver over all runs, or of the seat of this command, whichever is more.
     ///
-    /// The driver may work elsewhere, with another model, while this seat keeps failing.
+    /// The driver may work for other seats, for example with another model, while this seat keeps failing.
     pub fn environment_failures_in_a_row(
         &self,
         driver: &str,
         run: &RunId,
         command: CommandId,
     ) -> Result<u16, LedgerError> {
-        let of_driver = self.tables(|conn| {
+        let of_driver = self.read_tables(|conn| {
             let mut statement = conn.prepare_cached(ENDED)?;
             let mut rows = statement.query([driver])?;
             let mut count: u16 = 0;
             while let Some(row) = rows.next()?
-                && is_environment(row.get::<_, Option<String>>(0)?.as_deref())
+                && is_environment_failure(row.get::<_, Option<String>>(0)?.as_deref())
             {
                 count = count.saturating_add(1);
             }
@@ -147,8 +147,8 @@ impl Reader {
         })?;
         let mut of_seat: u16 = 0;
         for attempt in (1..command.attempt).rev() {
-            let before = self.dispatch(run, &CommandId { attempt, ..command }.to_string())?;
-            if !before.is_some_and(|row| is_environment(row.failure.as_deref())) {
+            let previous = self.dispatch(run, &CommandId { attempt, ..command }.to_string())?;
+            if !previous.is_some_and(|row| is_environment_failure(row.failure.as_deref())) {
                 break;
             }
             of_seat = of_seat.saturating_add(1);
@@ -157,27 +157,27 @@ impl Reader {
     }
 }
 
-fn is_environment(failure: Option<&str>) -> bool {
+fn is_environment_failure(failure: Option<&str>) -> bool {
     failure == Some(Failure::Environment.name())
 }
 
-fn spent(row: &Row<'_>) -> rusqlite::Result<Option<TokenCounts>> {
-    let count = |at: usize| row.get::<_, Option<Whole>>(at).map(|whole| whole.map(|whole| whole.0));
+fn token_counts(row: &Row<'_>) -> rusqlite::Result<Option<TokenCounts>> {
+    let count = |column: usize| row.get::<_, Option<Count>>(column).map(|count| count.map(|count| count.0));
     let (input, output, cached, stored) = (count(30)?, count(31)?, count(32)?, count(33)?);
-    let zero = |kind: Option<u64>| kind.unwrap_or(0);
+    let or_zero = |kind: Option<u64>| kind.unwrap_or(0);
     Ok(input.map(|input| TokenCounts {
         input,
-        output: zero(output),
-        cached: zero(cached),
-        stored: zero(stored),
+        output: or_zero(output),
+        cached: or_zero(cached),
+        stored: or_zero(stored),
     }))
 }
 
 fn decode(row: &Row<'_>) -> rusqlite::Result<DispatchRow> {
-    let count = |at: usize| row.get::<_, Option<Whole>>(at).map(|whole| whole.map(|whole| whole.0));
+    let count = |column: usize| row.get::<_, Option<Count>>(column).map(|count| count.map(|count| count.0));
     Ok(DispatchRow {
         run: row.get(0)?,
-        seq: row.get::<_, Whole>(1)?.0,
+        seq: row.get::<_, Count>(1)?.0,
         command: row.get(2)?,
         phase: row.get(3)?,
         role: row.get(4)?,
@@ -206,7 +206,7 @@ fn decode(row: &Row<'_>) -> rusqlite::Result<DispatchRow> {
         result: row.get(27)?,
         before: row.get(28)?,
         after: row.get(29)?,
-        spent: spent(row)?,
+        spent: token_counts(row)?,
         price: row.get(34)?,
         malformed: row.get::<_, Option<Word<MalformedCause>>>(35)?.map(|word| word.0),
     })

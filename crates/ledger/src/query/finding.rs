@@ -1,7 +1,7 @@
-//! Findings of a run and what became of them.
+//! Findings of a run and their status.
 
 use super::Reader;
-use crate::column::{Json, Whole, Word};
+use crate::column::{Count, Json, Word};
 use crate::error::LedgerError;
 use crate::fact::RunId;
 use remand_kernel::finding::{Category, FindingKind, Location, Severity};
@@ -39,9 +39,9 @@ pub struct FindingRow {
     pub status: FiledStatus,
     /// The phase that it was sent to.
     pub sent_to: Option<String>,
-    /// The number of this report of the same finding, from 1.
+    /// How often the same finding has been reported, including this report.
     pub count: u8,
-    /// A known issue: the run continues with it.
+    /// Whether it is a known issue: the run continues with it.
     pub known: bool,
 }
 
@@ -55,7 +55,7 @@ impl Reader {
 fn decode(row: &Row<'_>) -> rusqlite::Result<FindingRow> {
     Ok(FindingRow {
         position: row.get(0)?,
-        seq: row.get::<_, Whole>(1)?.0,
+        seq: row.get::<_, Count>(1)?.0,
         id: row.get(2)?,
         severity: row.get::<_, Word<Severity>>(3)?.0,
         category: row.get::<_, Word<Category>>(4)?.0,

@@ -1,8 +1,8 @@
-//! Gates: open ones for people to answer, and the record of answered ones.
+//! Gates: questions that wait for an answer, and questions that were answered.
 
 use super::Reader;
 use crate::cell::{GateOption, WithheldOption};
-use crate::column::{Json, Whole, Word, words};
+use crate::column::{Count, Json, Word, column_words};
 use crate::error::LedgerError;
 use crate::fact::{Millis, RunId};
 use crate::limit::LimitKind;
@@ -16,7 +16,7 @@ const COLUMNS: &str =
 
 const OPEN: &str = "answered_at IS NULL AND withdrawn_at IS NULL";
 
-/// Who asks.
+/// The source of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateKind {
@@ -26,7 +26,7 @@ pub enum GateKind {
     Hold,
 }
 
-words! {
+column_words! {
     GateKind {
         GateKind::Phase => "phase",
         GateKind::Hold => "hold",
@@ -50,7 +50,7 @@ pub struct GateRow {
     /// The approaches that failed before.
     pub approaches: Vec<Approach>,
     pub default: Option<String>,
-    /// Asked in every mode.
+    /// Whether it is asked in every mode.
     pub mandatory: bool,
     pub mode: String,
     pub opened_at: Millis,
@@ -61,7 +61,7 @@ pub struct GateRow {
     pub answered_at: Option<Millis>,
     /// When the run continued without an answer.
     pub withdrawn_at: Option<Millis>,
-    /// The default was taken without asking.
+    /// Whether the default was chosen without asking.
     pub auto: bool,
     /// The limit that it asks about.
     #[serde(skip)]
@@ -74,19 +74,19 @@ impl GateRow {
         self.answered_at.is_none() && self.withdrawn_at.is_none()
     }
 
-    /// The limit that it asks about, by the kernel's name.
+    /// The kernel's name of the limit that it asks about.
     pub fn limit(&self) -> Option<&'static str> {
         self.limit_kind.map(LimitKind::name)
     }
 }
 
 impl Reader {
-    /// The gates of all runs that wait for an answer, oldest first.
+    /// The open gates of all runs, oldest first.
     pub fn open_gates(&self) -> Result<Vec<GateRow>, LedgerError> {
         self.rows(&format!("SELECT {COLUMNS} FROM gates WHERE {OPEN} ORDER BY id"), [], decode)
     }
 
-    /// All gates of a run, in the order in which they opened.
+    /// All gates of a run, in the order they opened.
     pub fn gates(&self, run: &RunId) -> Result<Vec<GateRow>, LedgerError> {
         self.rows(&format!("SELECT {COLUMNS} FROM gates WHERE run = ?1 ORDER BY id"), [run], decode)
     }
@@ -95,7 +95,7 @@ impl Reader {
 fn decode(row: &Row<'_>) -> rusqlite::Result<GateRow> {
     Ok(GateRow {
         run: row.get(0)?,
-        seq: row.get::<_, Whole>(1)?.0,
+        seq: row.get::<_, Count>(1)?.0,
         command: row.get(2)?,
         phase: row.get(3)?,
         task: row.get(4)?,

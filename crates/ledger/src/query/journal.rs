@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::chain::{ChainHash, ChainHead, GENESIS};
-use crate::column::{Json, Whole, whole};
+use crate::column::{Count, Json, sql_integer};
 use crate::error::LedgerError;
 use crate::fact::{Facts, Millis, RunId, RunOpening};
 use remand_kernel::command::Command;
@@ -14,7 +14,7 @@ use serde::Serialize;
 const JOURNAL: &str = "SELECT id, run, seq, at, body, facts, rulings, commands, hash FROM events
     WHERE run = ?1 AND seq > ?2 ORDER BY seq";
 
-const FIRST: &str = "SELECT facts FROM events WHERE run = ?1 AND seq = 1";
+const FIRST_FACTS: &str = "SELECT facts FROM events WHERE run = ?1 AND seq = 1";
 
 const HEAD: &str = "SELECT id, hash FROM events ORDER BY id DESC LIMIT 1";
 
@@ -36,7 +36,7 @@ pub struct JournalRow {
     pub hash: ChainHash,
 }
 
-/// A run at one of its events.
+/// The state of a run after one of its events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SnapshotRow {
     pub seq: u64,
@@ -47,29 +47,29 @@ pub struct SnapshotRow {
 impl Reader {
     /// The events of a run after the one with this number, in order.
     pub fn journal(&self, run: &RunId, after: u64) -> Result<Vec<JournalRow>, LedgerError> {
-        self.records(JOURNAL, (run, whole(after)), decode)
+        self.direct_rows(JOURNAL, (run, sql_integer(after)), decode)
     }
 
-    /// Calls `see` with each event of a run after the one with this number, in order.
+    /// Calls `visit` with each event of a run after the one with this number, in order.
     pub fn each_event(
         &self,
         run: &RunId,
         after: u64,
-        mut see: impl FnMut(JournalRow),
+        mut visit: impl FnMut(JournalRow),
     ) -> Result<(), LedgerError> {
         self.read(|conn| {
             let mut statement = conn.prepare_cached(JOURNAL)?;
-            let mut rows = statement.query((run, whole(after)))?;
+            let mut rows = statement.query((run, sql_integer(after)))?;
             while let Some(row) = rows.next()? {
-                see(decode(row)?);
+                visit(decode(row)?);
             }
             Ok(())
         })
     }
 
-    /// What a run was started with.
-    pub fn opened(&self, run: &RunId) -> Result<Option<RunOpening>, LedgerError> {
-        let facts = self.records(FIRST, [run], |row| Ok(row.get::<_, Json<Facts>>(0)?.0))?;
+    /// The inputs of a run when it started.
+    pub fn run_opening(&self, run: &RunId) -> Result<Option<RunOpening>, LedgerError> {
+        let facts = self.direct_rows(FIRST_FACTS, [run], |row| Ok(row.get::<_, Json<Facts>>(0)?.0))?;
         Ok(facts.into_iter().find_map(|facts| facts.opened))
     }
 
@@ -77,7 +77,7 @@ impl Reader {
     pub fn head(&self) -> Result<ChainHead, LedgerError> {
         self.read(|conn| {
             let head = conn.prepare_cached(HEAD)?.query_row([], |row| {
-                Ok(ChainHead { count: row.get::<_, Whole>(0)?.0, hash: ChainHash(row.get(1)?) })
+                Ok(ChainHead { count: row.get::<_, Count>(0)?.0, hash: ChainHash(row.get(1)?) })
             });
             Ok(head.optional()?.unwrap_or(ChainHead { count: 0, hash: ChainHash(GENESIS) }))
         })
@@ -85,9 +85,9 @@ impl Reader {
 
     /// The latest snapshot of a run.
     pub fn snapshot(&self, run: &RunId) -> Result<Option<SnapshotRow>, LedgerError> {
-        let rows = self.records(SNAPSHOT, [run], |row| {
+        let rows = self.direct_rows(SNAPSHOT, [run], |row| {
             Ok(SnapshotRow {
-                seq: row.get::<_, Whole>(0)?.0,
+                seq: row.get::<_, Count>(0)?.0,
                 state: row.get::<_, Json<State>>(1)?.0,
                 open: row.get::<_, Json<Vec<Command>>>(2)?.0,
             })
@@ -97,14 +97,14 @@ impl Reader {
 }
 
 fn decode(row: &Row<'_>) -> rusqlite::Result<JournalRow> {
-    let without = row.get_ref(5)?.as_str().map_err(rusqlite::Error::from)?.is_empty();
+    let has_no_facts = row.get_ref(5)?.as_str().map_err(rusqlite::Error::from)?.is_empty();
     Ok(JournalRow {
-        id: row.get::<_, Whole>(0)?.0,
+        id: row.get::<_, Count>(0)?.0,
         run: row.get(1)?,
-        seq: row.get::<_, Whole>(2)?.0,
+        seq: row.get::<_, Count>(2)?.0,
         at: row.get(3)?,
         event: row.get::<_, Json<Event>>(4)?.0,
-        facts: if without { Facts::default() } else { row.get::<_, Json<Facts>>(5)?.0 },
+        facts: if has_no_facts { Facts::default() } else { row.get::<_, Json<Facts>>(5)?.0 },
         rulings: row.get::<_, Json<Vec<Ruling>>>(6)?.0,
         commands: row.get::<_, Json<Vec<Command>>>(7)?.0,
         hash: ChainHash(row.get(8)?),

@@ -55,7 +55,7 @@ pub use summary::{TaskSummary, Totals};
 const LAG_CHECKS: u32 = 40;
 const LAG_PAUSE: Duration = Duration::from_micros(250);
 
-const VERSION: &str = "PRAGMA data_version";
+const DATA_VERSION: &str = "PRAGMA data_version";
 
 /// A connection that cannot write.
 #[derive(Debug)]
@@ -108,7 +108,7 @@ impl Reader {
 
     /// A number that changes whenever another connection has written.
     pub fn data_version(&self) -> Result<i64, LedgerError> {
-        self.read(version)
+        self.read(read_data_version)
     }
 
     pub(crate) fn connection(&self) -> &Connection {
@@ -121,37 +121,37 @@ impl Reader {
         pinned: BlobId,
         read: impl FnOnce() -> Result<Program, E>,
     ) -> Result<Arc<Program>, E> {
-        let known = self.programs.borrow().get(&pinned).and_then(Weak::upgrade);
-        if let Some(known) = known {
-            return Ok(known);
+        let cached = self.programs.borrow().get(&pinned).and_then(Weak::upgrade);
+        if let Some(program) = cached {
+            return Ok(program);
         }
         let program = Arc::new(read()?);
         self.programs.borrow_mut().insert(pinned, Arc::downgrade(&program));
         Ok(program)
     }
 
-    /// A read transaction: one state of the ledger, whatever other processes append. The tables are up to date in it, if
-    /// possible.
-    pub(crate) fn view(&self) -> Result<Transaction<'_>, LedgerError> {
+    /// Starts a read transaction. It shows one state of the ledger, even if other processes append to it, with tables
+    /// that are up to date if possible.
+    pub(crate) fn begin_read(&self) -> Result<Transaction<'_>, LedgerError> {
         let mut checks = LAG_CHECKS;
         loop {
             let caught_up = self.catch_up();
-            let view = self.read(|conn| Ok(conn.unchecked_transaction()?))?;
+            let transaction = self.read(|conn| Ok(conn.unchecked_transaction()?))?;
             checks -= 1;
-            if caught_up.is_err() || checks == 0 || !self.read(follow::is_behind)? {
-                return Ok(view);
+            if caught_up.is_err() || checks == 0 || !self.read(follow::has_lag)? {
+                return Ok(transaction);
             }
         }
     }
 
-    /// Waits until the tables show the whole journal; if nobody projects it in time, does it.
+    /// Waits until the tables show the whole journal; if no writer projects it in time, projects it.
     fn catch_up(&self) -> Result<(), LedgerError> {
         for _ in 0..LAG_CHECKS {
-            let now = self.read(version)?;
+            let now = self.read(read_data_version)?;
             if self.caught_up_at.get() == Some(now) {
                 return Ok(());
             }
-            if !self.read(follow::is_behind)? {
+            if !self.read(follow::has_lag)? {
                 self.caught_up_at.set(Some(now));
                 return Ok(());
             }
@@ -160,7 +160,7 @@ impl Reader {
         Ledger::open(&self.path).map(drop)
     }
 
-    /// Reads what is not a projection: journal, blobs, requests, and how far the tables are.
+    /// Reads data other than projections: journal, blobs, requests, and the projection lag.
     pub(crate) fn read<'r, T>(
         &'r self,
         read: impl FnOnce(&'r Connection) -> Result<T, Fault>,
@@ -168,8 +168,8 @@ impl Reader {
         read(&self.conn).map_err(|fault| LedgerError::from_fault(&self.path, fault))
     }
 
-    /// Reads projection tables.
-    pub(crate) fn tables<'r, T>(
+    /// Reads projection tables, once they are up to date.
+    pub(crate) fn read_tables<'r, T>(
         &'r self,
         read: impl FnOnce(&'r Connection) -> Result<T, Fault>,
     ) -> Result<T, LedgerError> {
@@ -177,7 +177,7 @@ impl Reader {
         self.read(read)
     }
 
-    /// The rows of a query over projection tables.
+    /// The rows of a query over projection tables, once they are up to date.
     pub(crate) fn rows<T>(
         &self,
         sql: &str,
@@ -185,11 +185,11 @@ impl Reader {
         decode: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, LedgerError> {
         self.catch_up()?;
-        self.records(sql, params, decode)
+        self.direct_rows(sql, params, decode)
     }
 
     /// The rows of a query over the journal, requests or snapshots.
-    fn records<T>(
+    fn direct_rows<T>(
         &self,
         sql: &str,
         params: impl Params,
@@ -210,6 +210,6 @@ impl Ledger {
     }
 }
 
-fn version(conn: &Connection) -> Result<i64, Fault> {
-    Ok(conn.prepare_cached(VERSION)?.query_row([], |row| row.get(0))?)
+fn read_data_version(conn: &Connection) -> Result<i64, Fault> {
+    Ok(conn.prepare_cached(DATA_VERSION)?.query_row([], |row| row.get(0))?)
 }

@@ -1,7 +1,7 @@
 //! Notes of a run, and of one kind over all runs of the repository.
 
 use super::Reader;
-use crate::column::{ColumnWord, Json, Whole, Word};
+use crate::column::{ColumnWord, Count, Json, Word};
 use crate::error::LedgerError;
 use crate::fact::{BlobId, Millis, NoteKind, RunId};
 use rusqlite::Row;
@@ -27,17 +27,17 @@ impl Reader {
         self.rows(&format!("SELECT {COLUMNS} FROM notes WHERE run = ?1 ORDER BY id"), [run], decode)
     }
 
-    /// The newest `most` notes of one kind over all runs, newest first.
-    pub fn notes_of_kind(&self, kind: NoteKind, most: u32) -> Result<Vec<NoteRow>, LedgerError> {
+    /// At most `max` notes of one kind over all runs, newest first.
+    pub fn notes_of_kind(&self, kind: NoteKind, max: u32) -> Result<Vec<NoteRow>, LedgerError> {
         let sql = format!("SELECT {COLUMNS} FROM notes WHERE kind = ?1 ORDER BY id DESC LIMIT ?2");
-        self.rows(&sql, (kind.word(), most), decode)
+        self.rows(&sql, (kind.word(), max), decode)
     }
 }
 
 fn decode(row: &Row<'_>) -> rusqlite::Result<NoteRow> {
     Ok(NoteRow {
         run: row.get(0)?,
-        seq: row.get::<_, Whole>(1)?.0,
+        seq: row.get::<_, Count>(1)?.0,
         at: row.get(2)?,
         kind: row.get::<_, Word<NoteKind>>(3)?.0,
         text: row.get(4)?,

@@ -1,7 +1,7 @@
 //! Engine operations of a run.
 
 use super::{DispatchStatus, Reader};
-use crate::column::{Whole, Word};
+use crate::column::{Count, Word};
 use crate::error::LedgerError;
 use crate::fact::{Millis, RunId};
 use serde::Serialize;
@@ -37,7 +37,7 @@ impl Reader {
         self.rows(OPERATIONS, [run], |row| {
             Ok(OperationRow {
                 run: row.get(0)?,
-                seq: row.get::<_, Whole>(1)?.0,
+                seq: row.get::<_, Count>(1)?.0,
                 command: row.get(2)?,
                 phase: row.get(3)?,
                 name: row.get(4)?,
@@ -47,7 +47,7 @@ impl Reader {
                 started_at: row.get(8)?,
                 completed_at: row.get(9)?,
                 status: row.get::<_, Word<DispatchStatus>>(10)?.0,
-                time: row.get::<_, Option<Whole>>(11)?.map(|whole| whole.0),
+                time: row.get::<_, Option<Count>>(11)?.map(|count| count.0),
                 result: row.get(12)?,
                 failure: row.get(13)?,
                 detail: row.get(14)?,

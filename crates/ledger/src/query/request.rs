@@ -1,4 +1,4 @@
-//! Requests of other processes to the one that drives a run.
+//! Requests from other processes to the process that drives a run.
 
 use super::Reader;
 use crate::column::Json;
@@ -21,7 +21,7 @@ pub struct RequestRow {
     pub event: Event,
 }
 
-/// What became of a request.
+/// What happened to a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RequestFate {
@@ -35,15 +35,15 @@ pub enum RequestFate {
 impl Reader {
     /// The waiting requests for a run, oldest first.
     pub fn requests(&self, run: &RunId) -> Result<Vec<RequestRow>, LedgerError> {
-        self.records(OF_RUN, [run], decode)
+        self.direct_rows(OF_RUN, [run], decode)
     }
 
     /// The waiting requests for all runs, oldest first.
     pub fn all_requests(&self) -> Result<Vec<RequestRow>, LedgerError> {
-        self.records(ALL, [], decode)
+        self.direct_rows(ALL, [], decode)
     }
 
-    /// What became of a request.
+    /// What happened to a request.
     pub fn fate(&self, request: i64) -> Result<RequestFate, LedgerError> {
         self.read(|conn| {
             let refused: Option<Option<String>> =

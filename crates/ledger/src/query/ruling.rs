@@ -1,8 +1,8 @@
-//! Rulings of a run, in words.
+//! Rulings of a run, as text.
 
 use super::Reader;
 use crate::cell::RulingKind;
-use crate::column::{Json, Whole, Word};
+use crate::column::{Count, Json, Word};
 use crate::error::LedgerError;
 use crate::fact::{Millis, RunId};
 use remand_kernel::view::{ChargeView, RulingView};
@@ -22,14 +22,14 @@ pub struct RulingRow {
     pub at: Millis,
     #[serde(flatten)]
     pub ruling: RulingView,
-    /// None in a ledger that could not be rebuilt since the column exists.
+    /// `None` if the ledger could not be rebuilt when the column was added.
     #[serde(skip)]
     pub kind: Option<RulingKind>,
 }
 
 /// A ruling as its column stores it.
 #[derive(Deserialize)]
-struct Stored {
+struct StoredRuling {
     phase: String,
     #[serde(default)]
     task: Option<String>,
@@ -62,8 +62,8 @@ impl From<StoredCharge> for ChargeView {
     }
 }
 
-impl From<Stored> for RulingView {
-    fn from(stored: Stored) -> RulingView {
+impl From<StoredRuling> for RulingView {
+    fn from(stored: StoredRuling) -> RulingView {
         RulingView {
             phase: stored.phase,
             task: stored.task,
@@ -84,12 +84,12 @@ impl From<Stored> for RulingView {
 impl Reader {
     /// The rulings of a run after the event with this number, in order.
     pub fn rulings(&self, run: &RunId, after: u64) -> Result<Vec<RulingRow>, LedgerError> {
-        self.rows(RULINGS, (run, crate::column::whole(after)), |row| {
+        self.rows(RULINGS, (run, crate::column::sql_integer(after)), |row| {
             Ok(RulingRow {
-                seq: row.get::<_, Whole>(0)?.0,
-                n: row.get::<_, Whole>(1)?.0,
+                seq: row.get::<_, Count>(0)?.0,
+                n: row.get::<_, Count>(1)?.0,
                 at: row.get(2)?,
-                ruling: row.get::<_, Json<Stored>>(3)?.0.into(),
+                ruling: row.get::<_, Json<StoredRuling>>(3)?.0.into(),
                 kind: row.get::<_, Option<Word<RulingKind>>>(4)?.map(|word| word.0),
             })
         })

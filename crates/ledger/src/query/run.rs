@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::cell::RunStage;
-use crate::column::{Whole, Word};
+use crate::column::{Count, Word};
 use crate::error::LedgerError;
 use crate::fact::{BlobId, Millis, RunId};
 use remand_kernel::program::Confidence;
@@ -22,7 +22,7 @@ const NEWEST: &str = "rowid DESC";
 pub struct RunRow {
     pub run: RunId,
     pub workflow: String,
-    /// What the run is about: `request`, `issue`, `ticket`, `spec`.
+    /// The kind of its subject: `request`, `issue`, `ticket`, `spec`.
     pub subject: String,
     /// The request in the user's words, or the name of the file.
     pub request: String,
@@ -39,7 +39,7 @@ pub struct RunRow {
     /// The number of its last event.
     pub seq: u64,
     pub stage: RunStage,
-    /// Where the run is, as `RunPosition` words it.
+    /// The position of the run, as `RunPosition` displays it.
     pub place: String,
     /// How it ended, in one sentence.
     pub ended: Option<String>,
@@ -50,7 +50,7 @@ pub struct RunRow {
     pub limits: RunLimits,
 }
 
-/// What a run used so far.
+/// The usage of a run so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RunUsed {
     pub dispatches: u64,
@@ -63,7 +63,7 @@ pub struct RunUsed {
     pub time: u64,
 }
 
-/// The limits of a run; none is no limit.
+/// The limits of a run; `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RunLimits {
     pub dispatches: Option<u64>,
@@ -73,13 +73,13 @@ pub struct RunLimits {
 }
 
 impl RunRow {
-    /// The confidence in the result. It is low if the run did not end as done.
-    pub fn trusted(&self) -> Confidence {
+    /// The confidence in the result. It is low if the run ended without being done.
+    pub fn confidence_level(&self) -> Confidence {
         let levels = [Confidence::High, Confidence::Medium];
         match self.stage {
             RunStage::Running | RunStage::Waiting | RunStage::Paused | RunStage::Done => {
-                let ruled = levels.into_iter().find(|level| level.name() == self.confidence);
-                ruled.unwrap_or(Confidence::Low)
+                let recorded = levels.into_iter().find(|level| level.name() == self.confidence);
+                recorded.unwrap_or(Confidence::Low)
             }
             RunStage::Failed | RunStage::Stopped | RunStage::Cancelled => Confidence::Low,
         }
@@ -87,7 +87,7 @@ impl RunRow {
 }
 
 impl Reader {
-    /// All runs, newest first by the journal, not by the clock.
+    /// All runs, newest first, in the order of the journal, not of the clock.
     pub fn runs(&self) -> Result<Vec<RunRow>, LedgerError> {
         self.rows(&format!("SELECT {COLUMNS} FROM runs ORDER BY {NEWEST}"), [], decode)
     }
@@ -117,8 +117,8 @@ impl Reader {
             (Some(row), true) => Ok(row),
             (Some(row), false) => {
                 matches.push(row);
-                let fits = matches.into_iter().map(|row| row.run.0).collect();
-                Err(LedgerError::AmbiguousRun { name: name.to_string(), fits })
+                let matches = matches.into_iter().map(|row| row.run.0).collect();
+                Err(LedgerError::AmbiguousRun { name: name.to_string(), matches })
             }
         }
     }
@@ -131,8 +131,8 @@ impl Reader {
 }
 
 fn decode(row: &Row<'_>) -> rusqlite::Result<RunRow> {
-    let count = |at: usize| row.get::<_, Whole>(at).map(|whole| whole.0);
-    let limit = |at: usize| row.get::<_, Option<Whole>>(at).map(|whole| whole.map(|whole| whole.0));
+    let count = |column: usize| row.get::<_, Count>(column).map(|count| count.0);
+    let limit = |column: usize| row.get::<_, Option<Count>>(column).map(|count| count.map(|count| count.0));
     let mut decoded = RunRow {
         run: row.get(0)?,
         workflow: row.get(1)?,
@@ -162,6 +162,6 @@ fn decode(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         },
         limits: RunLimits { dispatches: limit(23)?, money: limit(24)?, tokens: limit(25)?, time: limit(26)? },
     };
-    decoded.confidence = decoded.trusted().name().to_string();
+    decoded.confidence = decoded.confidence_level().name().to_string();
     Ok(decoded)
 }

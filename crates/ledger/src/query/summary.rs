@@ -1,7 +1,7 @@
-//! Sums for the evidence bundle.
+//! Totals for the evidence bundle.
 
 use super::Reader;
-use crate::column::{Json, Whole};
+use crate::column::{Count, Json};
 use crate::error::LedgerError;
 use crate::fact::RunId;
 use serde::Serialize;
@@ -49,16 +49,16 @@ pub struct TaskSummary {
     pub task: String,
     pub needs: Vec<String>,
     pub files: Vec<String>,
-    /// On the current list. A task that a later plan dropped is not.
+    /// Whether it is on the current list. A later plan may have dropped it.
     pub listed: bool,
     pub passed: u64,
     pub failed: u64,
     pub regressions: u64,
-    /// The latest verification iteration; none if it was never verified.
+    /// The latest verification iteration; `None` if it was never verified.
     pub iteration: Option<u32>,
 }
 
-/// The sums of a run.
+/// The totals of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Totals {
     pub events: u64,
@@ -76,20 +76,21 @@ pub struct Totals {
     pub open_findings: u64,
     pub known_issues: u64,
     pub gates: u64,
-    /// Of the dispatches that reported them.
+    /// Tokens of the dispatches that reported them.
     pub tokens: u64,
     /// Micro-units of the currency, of the dispatches with a known cost.
     pub money: u64,
     /// Dispatches that ended with an unknown cost.
     pub unpriced: u64,
     /// Dispatches that ended without reporting their tokens.
-    pub untold: u64,
+    #[serde(rename = "untold")]
+    pub unmetered: u64,
     /// Milliseconds of work.
     pub time: u64,
 }
 
 impl Reader {
-    /// What passed, failed and regressed for each task: the current list first, then dropped tasks.
+    /// The check results of each task: the current list first, then dropped tasks.
     pub fn task_summaries(&self, run: &RunId) -> Result<Vec<TaskSummary>, LedgerError> {
         self.rows(TASKS, [run], |row| {
             Ok(TaskSummary {
@@ -97,19 +98,19 @@ impl Reader {
                 needs: row.get::<_, Json<Vec<String>>>(1)?.0,
                 files: row.get::<_, Json<Vec<String>>>(2)?.0,
                 listed: row.get(3)?,
-                passed: row.get::<_, Whole>(4)?.0,
-                failed: row.get::<_, Whole>(5)?.0,
-                regressions: row.get::<_, Whole>(6)?.0,
+                passed: row.get::<_, Count>(4)?.0,
+                failed: row.get::<_, Count>(5)?.0,
+                regressions: row.get::<_, Count>(6)?.0,
                 iteration: row.get(7)?,
             })
         })
     }
 
-    /// The sums of a run.
+    /// The totals of a run.
     pub fn totals(&self, run: &RunId) -> Result<Totals, LedgerError> {
-        self.tables(|conn| {
+        self.read_tables(|conn| {
             let totals = conn.prepare_cached(TOTALS)?.query_row([run], |row| {
-                let count = |at: usize| row.get::<_, Whole>(at).map(|whole| whole.0);
+                let count = |column: usize| row.get::<_, Count>(column).map(|count| count.0);
                 Ok(Totals {
                     events: count(0)?,
                     rulings: count(1)?,
@@ -127,7 +128,7 @@ impl Reader {
                     tokens: count(13)?,
                     money: count(14)?,
                     unpriced: count(15)?,
-                    untold: count(16)?,
+                    unmetered: count(16)?,
                     time: count(17)?,
                 })
             })?;

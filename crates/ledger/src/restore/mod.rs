@@ -2,11 +2,11 @@
 
 mod stages;
 
-pub(crate) use stages::{fold_open, replay_to};
+pub(crate) use stages::{replay_to, update_open};
 
 use crate::error::Fault;
 use crate::fact::RunId;
-use crate::replay_error::Failed;
+use crate::replay_error::ReplayFailure;
 use remand_kernel::command::Command;
 use remand_kernel::ruling::Ruling;
 use remand_kernel::{Program, State};
@@ -21,13 +21,13 @@ pub(crate) fn state_at(
     run: &RunId,
     program: &Program,
     seq: i64,
-) -> Result<(State, Vec<Command>), Failed> {
+) -> Result<(State, Vec<Command>), ReplayFailure> {
     let start = snapshot(conn, run, seq)?.unwrap_or_else(|| ReplayState::new(program));
     let ReplayState { state, open, .. } = replay_to(conn, run, program, start, seq)?;
     Ok((state, open))
 }
 
-/// A run at one of its events.
+/// A run after one of its events.
 pub(crate) struct ReplayState {
     seq: i64,
     pub state: State,
@@ -40,7 +40,7 @@ impl ReplayState {
     }
 }
 
-/// The latest snapshot up to this event. An unreadable one is ignored: it only saves time.
+/// The latest snapshot up to this event. An unreadable one is ignored: snapshots only save time.
 pub(crate) fn snapshot(conn: &Connection, run: &RunId, last: i64) -> Result<Option<ReplayState>, Fault> {
     let row = conn.prepare_cached(SNAPSHOT)?.query_row(params![run, last], |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
@@ -56,22 +56,22 @@ pub(crate) fn snapshot(conn: &Connection, run: &RunId, last: i64) -> Result<Opti
 #[derive(Debug, Default)]
 pub(crate) struct Comparison {
     buffer: Vec<u8>,
-    /// The last matching rulings of each phase, with their text. A phase that runs again is mostly ruled as before.
+    /// The last matching rulings of each phase, with their JSON. A phase that runs again usually gets the same rulings.
     last: Vec<Option<(Vec<Ruling>, String)>>,
 }
 
 impl Comparison {
-    /// Compares as bytes, and where these differ, as values.
+    /// Compares the JSON, and if it differs, the values.
     pub(crate) fn compare(
         &mut self,
         run: &RunId,
         seq: i64,
         recorded: &str,
         now: &[Ruling],
-    ) -> Result<(), Failed> {
-        let at = now.first().map_or(0, |ruling| ruling.phase.index());
-        let last = self.last.get(at).and_then(Option::as_ref);
-        if last.is_some_and(|(rulings, text)| rulings == now && text == recorded) {
+    ) -> Result<(), ReplayFailure> {
+        let phase = now.first().map_or(0, |ruling| ruling.phase.index());
+        let last = self.last.get(phase).and_then(Option::as_ref);
+        if last.is_some_and(|(rulings, json)| rulings == now && json == recorded) {
             return Ok(());
         }
         self.buffer.clear();
@@ -82,15 +82,15 @@ impl Comparison {
             if !agree(&was, now) {
                 let now = String::from_utf8_lossy(&self.buffer).into_owned();
                 let (run, recorded) = (run.clone(), recorded.to_string());
-                return Err(Failed::Mismatch { run, seq, recorded, now });
+                return Err(ReplayFailure::Mismatch { run, seq, recorded, now });
             }
         }
-        if self.last.len() <= at {
-            self.last.resize(at + 1, None);
+        if self.last.len() <= phase {
+            self.last.resize(phase + 1, None);
         }
-        let (rulings, text) = self.last[at].get_or_insert_default();
+        let (rulings, json) = self.last[phase].get_or_insert_default();
         now.clone_into(rulings);
-        recorded.clone_into(text);
+        recorded.clone_into(json);
         Ok(())
     }
 }

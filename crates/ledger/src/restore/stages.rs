@@ -1,10 +1,10 @@
-//! Replays on two threads: one reads rows and decodes events, the other steps them and compares rulings. The second decodes
-//! what the first has no time for.
+//! Replays on two threads: one reads rows and decodes events, the other steps them and compares rulings. The second
+//! also decodes the events that the first has no time for.
 
 use super::{Comparison, ReplayState};
 use crate::error::Fault;
 use crate::fact::RunId;
-use crate::replay_error::Failed;
+use crate::replay_error::ReplayFailure;
 use remand_kernel::command::Command;
 use remand_kernel::{Event, Program, step};
 use rusqlite::{Connection, Rows, params};
@@ -16,27 +16,27 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 const EVENTS: &str =
     "SELECT seq, body, rulings FROM events WHERE run = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq";
 
-/// Events in a chunk.
-const ROWS: usize = 512;
+/// The maximum number of events in a chunk.
+const CHUNK_ROWS: usize = 512;
 
-/// Chunks in circulation.
+/// The number of chunks that circulate between the threads.
 const CHUNKS: usize = 8;
 
-/// With this many chunks waiting to be stepped, the reader has time to decode the next one.
+/// If at least this many chunks wait to be stepped, the reader has time to decode the next one.
 const DECODE_AHEAD: usize = 2;
 
-/// Some events, passed to the stepping thread and back for reuse. Each thread frees what it allocated: memory freed on
-/// another thread costs the allocator a lock.
+/// A batch of events, passed to the stepping thread and back for reuse. Each thread frees what it allocated: memory
+/// freed on another thread costs the allocator a lock.
 #[derive(Default)]
 struct Chunk {
-    /// All texts of the rows, one after the other.
+    /// The strings of all rows, concatenated.
     text: String,
     rows: Vec<Row>,
-    /// Empty until decoded.
+    /// Empty until the rows are decoded.
     events: Vec<Event>,
 }
 
-/// One row, with the ranges of its texts.
+/// One row. Its ranges are positions in the text of the chunk.
 struct Row {
     seq: i64,
     body: Range<usize>,
@@ -48,19 +48,19 @@ pub(crate) fn replay_to(
     conn: &Connection,
     run: &RunId,
     program: &Program,
-    reached: ReplayState,
+    start: ReplayState,
     last: i64,
-) -> Result<ReplayState, Failed> {
+) -> Result<ReplayState, ReplayFailure> {
     let mut statement = conn.prepare_cached(EVENTS)?;
-    let mut rows = statement.query(params![run, reached.seq, last])?;
-    let mut replayer = Replayer { run, program, reached, comparison: Comparison::default() };
-    if usize::try_from(last - replayer.reached.seq).is_ok_and(|count| count <= ROWS) {
+    let mut rows = statement.query(params![run, start.seq, last])?;
+    let mut replayer = Replayer { run, program, current: start, comparison: Comparison::default() };
+    if usize::try_from(last - replayer.current.seq).is_ok_and(|count| count <= CHUNK_ROWS) {
         let mut chunk = Chunk::default();
         chunk.read(&mut rows)?;
-        // Few events are not worth a thread, but a panic is caught as it would be there.
+        // Few events are not worth a thread, but a panic is caught as in a thread.
         catch_unwind(AssertUnwindSafe(|| replayer.step_chunk(&mut chunk)))
-            .unwrap_or_else(|_| Err(unsteppable(run)))?;
-        return Ok(replayer.reached);
+            .unwrap_or_else(|_| Err(kernel_panicked(run)))?;
+        return Ok(replayer.current);
     }
     let waiting = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -71,26 +71,29 @@ pub(crate) fn replay_to(
             let _ = to_read.send(Chunk::default());
         }
         let (waiting, run) = (&waiting, replayer.run);
-        let stepping = scope.spawn(move || {
+        let stepper = scope.spawn(move || {
             replayer.step_all(&read, &to_read, waiting)?;
-            Ok(replayer.reached)
+            Ok(replayer.current)
         });
         let read = read_all(&mut rows, run, &empty, &to_step, waiting);
         drop(to_step);
-        // An error in an earlier chunk comes first.
-        let reached = stepping.join().unwrap_or_else(|_| Err(unsteppable(run)))?;
+        // An error of the stepping thread is about an earlier chunk, so it comes first.
+        let end = stepper.join().unwrap_or_else(|_| Err(kernel_panicked(run)))?;
         read?;
-        Ok(reached)
+        Ok(end)
     })
 }
 
-/// The kernel panics only on a state or an event that it never made.
-fn unsteppable(run: &RunId) -> Failed {
-    Failed::NoProgram { run: run.clone(), detail: "the kernel panicked on what is recorded".to_string() }
+/// The kernel panics only on a damaged state or event.
+fn kernel_panicked(run: &RunId) -> ReplayFailure {
+    ReplayFailure::NoProgram {
+        run: run.clone(),
+        detail: "the kernel panicked on the recorded data".to_string(),
+    }
 }
 
-/// Reads all rows, and decodes them while it is ahead. It stops when the stepping thread has stopped, which then reports
-/// its error.
+/// Reads all rows, and decodes them while the stepping thread has enough work. If that thread stops, this one stops
+/// too: the stepping thread reports the error.
 fn read_all(
     rows: &mut Rows<'_>,
     run: &RunId,
@@ -115,20 +118,20 @@ fn read_all(
 }
 
 impl Chunk {
-    /// Reads the next rows. It stays empty at the end.
+    /// Reads the next rows. After the last row, the chunk is empty.
     fn read(&mut self, rows: &mut Rows<'_>) -> Result<(), Fault> {
         self.text.clear();
         self.rows.clear();
         self.events.clear();
-        while self.rows.len() < ROWS
+        while self.rows.len() < CHUNK_ROWS
             && let Some(row) = rows.next()?
         {
-            let mut take = |at: usize| -> Result<Range<usize>, Fault> {
-                let begin = self.text.len();
-                self.text.push_str(row.get_ref(at)?.as_str().map_err(rusqlite::Error::from)?);
-                Ok(begin..self.text.len())
+            let mut append = |column: usize| -> Result<Range<usize>, Fault> {
+                let start = self.text.len();
+                self.text.push_str(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?);
+                Ok(start..self.text.len())
             };
-            let (body, rulings) = (take(1)?, take(2)?);
+            let (body, rulings) = (append(1)?, append(2)?);
             self.rows.push(Row { seq: row.get(0)?, body, rulings });
         }
         Ok(())
@@ -148,7 +151,7 @@ impl Chunk {
 struct Replayer<'r> {
     run: &'r RunId,
     program: &'r Program,
-    reached: ReplayState,
+    current: ReplayState,
     comparison: Comparison,
 }
 
@@ -158,31 +161,31 @@ impl Replayer<'_> {
         from: &Receiver<Chunk>,
         back: &Sender<Chunk>,
         waiting: &AtomicUsize,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), ReplayFailure> {
         for mut chunk in from {
             waiting.fetch_sub(1, Ordering::Relaxed);
             self.step_chunk(&mut chunk)?;
-            // At the end of the run the reading thread has stopped.
+            // The reading thread may have stopped at the end of the run.
             let _ = back.send(chunk);
         }
         Ok(())
     }
 
-    fn step_chunk(&mut self, chunk: &mut Chunk) -> Result<(), Failed> {
-        let decodes_here = chunk.events.is_empty();
-        if decodes_here {
+    fn step_chunk(&mut self, chunk: &mut Chunk) -> Result<(), ReplayFailure> {
+        let decoded_here = chunk.events.is_empty();
+        if decoded_here {
             chunk.decode(self.run)?;
         }
-        let Replayer { run, program, reached, comparison } = self;
+        let Replayer { run, program, current, comparison } = self;
         for (Row { seq, rulings, .. }, event) in chunk.rows.iter().zip(&chunk.events) {
-            let stepped = step(program, &mut reached.state, event);
-            let refused = |refusal| Failed::Refused { run: (*run).clone(), seq: *seq, refusal };
+            let stepped = step(program, &mut current.state, event);
+            let refused = |refusal| ReplayFailure::Refused { run: (*run).clone(), seq: *seq, refusal };
             let stepped = stepped.map_err(refused)?;
             comparison.compare(run, *seq, &chunk.text[rulings.clone()], &stepped.rulings)?;
-            fold_open(&mut reached.open, event, stepped.commands);
-            reached.seq = *seq;
+            update_open(&mut current.open, event, stepped.commands);
+            current.seq = *seq;
         }
-        if decodes_here {
+        if decoded_here {
             chunk.events.clear();
         }
         Ok(())
@@ -190,7 +193,7 @@ impl Replayer<'_> {
 }
 
 /// Updates the open commands with one event and the commands that it led to.
-pub(crate) fn fold_open(open: &mut Vec<Command>, event: &Event, issued: impl IntoIterator<Item = Command>) {
+pub(crate) fn update_open(open: &mut Vec<Command>, event: &Event, issued: impl IntoIterator<Item = Command>) {
     match event {
         Event::Ended { id, .. } | Event::Answered { id, .. } => {
             open.retain(|command| command.id() != Some(*id));

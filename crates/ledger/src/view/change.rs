@@ -5,14 +5,14 @@ use crate::error::LedgerError;
 use crate::fact::{Check, Millis, Note, RunId};
 use crate::history;
 use crate::query::Reader;
-use crate::replay_error::{Failed, ReplayError};
+use crate::replay_error::{ReplayError, ReplayFailure};
 use remand_kernel::command::Command;
 use remand_kernel::view::{self, RulingView};
 use remand_kernel::{Event, Program, State};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// One event of a run with what it led to, in names.
+/// One event of a run and its consequences, with names instead of ids.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunChange {
     /// The number of the event in its run.
@@ -29,7 +29,7 @@ pub struct RunChange {
 /// A command that was issued.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CommandView {
-    /// None for a command that nothing is waited for.
+    /// `None` for a command that no event completes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     pub kind: CommandKind,
@@ -37,7 +37,7 @@ pub struct CommandView {
     pub text: String,
 }
 
-/// What a command asks for.
+/// The kind of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommandKind {
@@ -51,7 +51,7 @@ pub enum CommandKind {
 }
 
 impl RunChange {
-    /// A step that was just committed, from what its driver has in memory.
+    /// The change that a step made, from the memory of the driver that has just committed it.
     pub fn of(program: &Program, state: &State, seq: u64, entry: &JournalEntry<'_>) -> RunChange {
         let rulings = entry.step.rulings.iter().map(|ruling| view::ruling(program, state, ruling)).collect();
         RunChange {
@@ -61,7 +61,7 @@ impl RunChange {
             checks: entry.facts.checks.clone(),
             rulings,
             commands: entry.step.commands.iter().map(|command| CommandView::of(program, command)).collect(),
-            closed: closed(entry.event, &entry.step.commands),
+            closed: closed_commands(entry.event, &entry.step.commands),
         }
     }
 }
@@ -85,9 +85,9 @@ impl CommandView {
 }
 
 impl Reader {
-    /// What happened in a run after the event with this number, in order. Nothing is replayed.
+    /// The changes of a run after the event with this number, in order. Nothing is replayed.
     pub fn changes_since(&self, run: &RunId, seq: u64) -> Result<Vec<RunChange>, LedgerError> {
-        let _snapshot = self.view()?;
+        let _snapshot = self.begin_read()?;
         let rows = self.journal(run, seq)?;
         if rows.is_empty() {
             return Ok(Vec::new());
@@ -104,7 +104,7 @@ impl Reader {
                 at: row.at,
                 rulings: rulings.remove(&row.seq).unwrap_or_default(),
                 commands: row.commands.iter().map(|command| CommandView::of(&program, command)).collect(),
-                closed: closed(&row.event, &row.commands),
+                closed: closed_commands(&row.event, &row.commands),
                 notes: row.facts.notes,
                 checks: row.facts.checks,
             })
@@ -114,11 +114,11 @@ impl Reader {
     /// The program that a run is pinned to.
     fn program_of(&self, run: &RunId) -> Result<std::sync::Arc<Program>, LedgerError> {
         let conn = self.connection();
-        let read = || -> Result<std::sync::Arc<Program>, Failed> {
+        let read = || -> Result<std::sync::Arc<Program>, ReplayFailure> {
             let pinned = history::pinned_of(conn, run)?;
             self.program(pinned, || history::read_program(conn, run, pinned))
         };
-        read().map_err(|failed| match failed.at(self.path()) {
+        read().map_err(|failure| match failure.at_path(self.path()) {
             ReplayError::Ledger(error) => error,
             other => LedgerError::Undecodable {
                 path: self.path().to_path_buf(),
@@ -129,8 +129,8 @@ impl Reader {
     }
 }
 
-fn closed(event: &Event, commands: &[Command]) -> Vec<String> {
-    let own = match event {
+fn closed_commands(event: &Event, commands: &[Command]) -> Vec<String> {
+    let completed = match event {
         Event::Ended { id, .. } | Event::Answered { id, .. } => Some(*id),
         Event::Started(_)
         | Event::Interrupted { .. }
@@ -151,5 +151,5 @@ fn closed(event: &Event, commands: &[Command]) -> Vec<String> {
         | Command::Restore { .. }
         | Command::Finish { .. } => None,
     });
-    own.into_iter().chain(cancelled).map(|id| id.to_string()).collect()
+    completed.into_iter().chain(cancelled).map(|id| id.to_string()).collect()
 }

@@ -5,7 +5,7 @@
 
 mod change;
 
-use crate::column::{Json, Whole, Word};
+use crate::column::{Count, Json, Word};
 use crate::error::LedgerError;
 use crate::fact::{Delivery, Millis, RunId};
 use crate::limit::LimitKind;
@@ -26,7 +26,7 @@ const OPEN: &str =
     FROM events JOIN commands ON commands.id BETWEEN events.id << 16 AND events.id << 16 | 65535
     WHERE events.run = ?1 AND status = 'running' ORDER BY commands.id";
 
-/// A run as it is after one of its events.
+/// The state of a run after one of its events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunView {
     /// The last event that the view includes; `changes_since` continues from it.
@@ -34,7 +34,7 @@ pub struct RunView {
     /// Number of journal events that the tables lack. It is above zero if this version cannot replay the run.
     pub lag: u64,
     pub row: RunRow,
-    /// None in a ledger that was upgraded and cannot be replayed.
+    /// `None` if the ledger was upgraded and cannot be replayed.
     pub detail: Option<RunDetail>,
     /// The current list first, then tasks that a later plan dropped.
     pub tasks: Vec<TaskOverview>,
@@ -47,7 +47,7 @@ pub struct RunView {
     pub requests: usize,
     /// Dispatches that ended without reporting their tokens.
     pub unreported_tokens: u64,
-    /// What became of the work, as far as an operation reported it.
+    /// What happened to the work, if an operation reported it.
     pub delivery: Option<Delivery>,
 }
 
@@ -56,9 +56,9 @@ pub struct RunView {
 pub struct TaskOverview {
     #[serde(flatten)]
     pub summary: TaskSummary,
-    #[serde(serialize_with = "as_words")]
+    #[serde(serialize_with = "serialize_as_text")]
     pub state: TaskState,
-    /// What is left of each budget of its sub-flow, by name.
+    /// How much is left of each budget of its sub-flow, by name.
     #[serde(rename = "left")]
     pub rounds_left: Vec<(String, u16)>,
 }
@@ -74,9 +74,9 @@ pub struct OpenCommand {
     pub item: Option<String>,
     pub task: Option<String>,
     pub advisory: bool,
-    /// The number of this dispatch on its seat, from 1.
+    /// The number of this attempt on its seat, from 1.
     pub attempt: u16,
-    /// Failures before it on the same seat.
+    /// Failures on the same seat before this attempt.
     pub retries: u16,
     /// When the command was issued.
     pub started_at: Millis,
@@ -90,7 +90,7 @@ pub enum OpenKind {
     Operation,
 }
 
-crate::column::words! {
+crate::column::column_words! {
     OpenKind {
         OpenKind::Dispatch => "dispatch",
         OpenKind::Operation => "operation",
@@ -105,12 +105,12 @@ pub struct Allowance {
     pub used: u64,
     /// Since a human last granted more; equal to `used` if nobody did.
     pub used_since_grant: u64,
-    /// None for no limit.
+    /// `None` means no limit.
     pub amount: Option<u64>,
 }
 
 impl Allowance {
-    /// What is left until the run stops and asks; none without a limit.
+    /// The amount until the run stops and asks; `None` without a limit.
     pub fn left(&self) -> Option<u64> {
         self.amount.map(|amount| amount.saturating_sub(self.used_since_grant))
     }
@@ -119,7 +119,7 @@ impl Allowance {
 impl RunView {
     /// The confidence in the result so far.
     pub fn confidence(&self) -> Confidence {
-        self.row.trusted()
+        self.row.confidence_level()
     }
 
     /// Dispatches, tokens, money and time, each against its limit.
@@ -160,12 +160,12 @@ impl fmt::Display for OpenCommand {
 impl Reader {
     /// Reads a run from its tables, in one snapshot.
     pub fn run_view(&self, run: &RunId) -> Result<RunView, LedgerError> {
-        let _snapshot = self.view()?;
+        let _snapshot = self.begin_read()?;
         let row = self.run(&run.0)?;
         let (detail, last) = self.read(|conn| {
             let mut statement = conn.prepare_cached(DETAIL)?;
             let detail = statement.query_row([run], |row| row.get::<_, Json<RunDetail>>(0)).optional()?;
-            let last = conn.prepare_cached(LAST)?.query_row([run], |row| row.get::<_, Whole>(0))?;
+            let last = conn.prepare_cached(LAST)?.query_row([run], |row| row.get::<_, Count>(0))?;
             Ok((detail.map(|json| json.0), last.0))
         })?;
         Ok(RunView {
@@ -176,7 +176,7 @@ impl Reader {
             gates: self.gates(run)?.into_iter().filter(GateRow::is_open).collect(),
             findings: self.findings(run)?,
             requests: self.requests(run)?.len(),
-            unreported_tokens: self.totals(run)?.untold,
+            unreported_tokens: self.totals(run)?.unmetered,
             delivery: self.deliveries(run)?.pop().map(|row| row.delivery),
             detail,
             row,
@@ -207,14 +207,14 @@ fn overviews(summaries: Vec<TaskSummary>, detail: Option<&RunDetail>) -> Vec<Tas
         let Some(detail) = detail else {
             return TaskOverview { summary, state: TaskState::Unknown, rounds_left: Vec::new() };
         };
-        let known = detail.tasks.iter().find(|task| task.task == summary.task).filter(|_| summary.listed);
-        let state = known.map_or(TaskState::Dropped, |task| task.state.clone());
-        let rounds_left = known.map(|task| task.rounds_left.clone()).unwrap_or_default();
+        let task = detail.tasks.iter().find(|task| task.task == summary.task).filter(|_| summary.listed);
+        let state = task.map_or(TaskState::Dropped, |task| task.state.clone());
+        let rounds_left = task.map(|task| task.rounds_left.clone()).unwrap_or_default();
         TaskOverview { summary, state, rounds_left }
     };
     summaries.into_iter().map(overview).collect()
 }
 
-fn as_words<S: serde::Serializer>(state: &TaskState, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_as_text<S: serde::Serializer>(state: &TaskState, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(state)
 }

@@ -1,38 +1,38 @@
-//! Appending: one commit for many entries, order, clocks, several writers, append-only.
+//! Appending: many entries in one commit, their order and times, several writers, rows that cannot be changed.
 
-use crate::support::{TestLedger, TestRun, happy, pinned, program, stormy};
+use crate::support::{TestLedger, TestRun, happy_path, pinned, program, rough_path};
 use remand_kernel::event::{Event, Start};
 use remand_ledger::fact::Telemetry;
 use remand_ledger::{Blob, Facts, Ledger, LedgerError, Millis};
 use std::path::Path;
 
-/// What a WAL file shows was written.
+/// The content of a write-ahead log.
 #[derive(Clone, Copy)]
-struct Written {
-    /// Each is one sync.
+struct LogContent {
+    /// The number of commits, each with one sync.
     commits: usize,
     pages: usize,
 }
 
-fn written(path: &Path) -> Written {
+fn read_log(path: &Path) -> LogContent {
     let wal = std::fs::read(path.with_extension("db-wal")).expect("a write-ahead log");
-    let word = |at: usize| u32::from_be_bytes(wal[at..at + 4].try_into().expect("four bytes"));
-    let page = usize::try_from(word(8)).expect("a page size");
-    let (frames, salt) = (wal[32..].chunks_exact(24 + page), &wal[16..24]);
-    let of_this_log = frames.filter(|frame| frame[8..16] == *salt);
-    let ends: Vec<bool> = of_this_log.map(|frame| frame[4..8] != [0; 4]).collect();
-    Written { commits: ends.iter().filter(|ends| **ends).count(), pages: ends.len() }
+    let u32_at = |offset: usize| u32::from_be_bytes(wal[offset..offset + 4].try_into().expect("four bytes"));
+    let page_size = usize::try_from(u32_at(8)).expect("a page size");
+    let (frames, salt) = (wal[32..].chunks_exact(24 + page_size), &wal[16..24]);
+    let current = frames.filter(|frame| frame[8..16] == *salt);
+    let is_commit: Vec<bool> = current.map(|frame| frame[4..8] != [0; 4]).collect();
+    LogContent { commits: is_commit.iter().filter(|is_commit| **is_commit).count(), pages: is_commit.len() }
 }
 
 fn commits(path: &Path) -> usize {
-    written(path).commits
+    read_log(path).commits
 }
 
 // CORE-04
 #[test]
 fn appended_entries_are_read_back_unchanged() {
     let mut test = TestLedger::new();
-    let events = stormy();
+    let events = rough_path();
     let test_run = test.append_run("r1", program("feature"), &events);
     let journal = test.reader().journal(&test_run.run, 0).unwrap();
     let read: Vec<Event> = journal.iter().map(|row| row.event.clone()).collect();
@@ -47,37 +47,37 @@ fn appended_entries_are_read_back_unchanged() {
 #[test]
 fn a_batch_of_many_runs_is_one_commit() {
     let mut test = TestLedger::new();
-    let events = happy("quick", 1);
+    let events = happy_path("quick", 1);
     let before = commits(&test.path());
-    let mut ready = Vec::new();
+    let mut prepared = Vec::new();
     for name in ["r1", "r2", "r3"] {
         let mut test_run = TestRun::new(name, program("quick"));
-        ready.extend(events.iter().map(|event| test_run.prepare(event.clone(), Facts::default())));
+        prepared.extend(events.iter().map(|event| test_run.prepare(event.clone(), Facts::default())));
     }
-    let entries: Vec<_> = ready.iter().map(|ready| ready.entry()).collect();
+    let entries: Vec<_> = prepared.iter().map(|prepared| prepared.entry()).collect();
     let seqs = test.ledger.append(&entries).unwrap();
     assert_eq!(seqs.len(), 3 * events.len());
     assert_eq!(commits(&test.path()) - before, 1);
-    let single = &ready[0];
+    let single = &prepared[0];
     assert!(matches!(test.ledger.append(&[single.entry()]), Err(LedgerError::Overtaken { .. })));
     assert_eq!(commits(&test.path()) - before, 1, "a refused entry commits nothing");
 }
 
 /// A page costs two writes and a share of the sync, so rows of concurrent runs should share pages.
 #[test]
-fn steps_of_many_runs_share_the_pages_that_they_write() {
+fn steps_of_many_runs_share_pages() {
     let mut test = TestLedger::new();
-    let events = happy("feature", 6);
+    let events = happy_path("feature", 6);
     let runs: usize = 40;
-    let mut lives: Vec<TestRun> =
-        (0..runs).map(|at| TestRun::new(&format!("run-{at:03}"), program("feature"))).collect();
+    let mut test_runs: Vec<TestRun> =
+        (0..runs).map(|index| TestRun::new(&format!("run-{index:03}"), program("feature"))).collect();
     let (mut pages, mut before) = (Vec::new(), 0);
     for event in &events {
-        let ready: Vec<_> =
-            lives.iter_mut().map(|test_run| test_run.prepare(event.clone(), Facts::default())).collect();
-        let entries: Vec<_> = ready.iter().map(|ready| ready.entry()).collect();
+        let prepared: Vec<_> =
+            test_runs.iter_mut().map(|test_run| test_run.prepare(event.clone(), Facts::default())).collect();
+        let entries: Vec<_> = prepared.iter().map(|prepared| prepared.entry()).collect();
         test.ledger.append(&entries).expect("appended");
-        let now = written(&test.path()).pages;
+        let now = read_log(&test.path()).pages;
         // The log restarts after a checkpoint.
         pages.push(now.checked_sub(before).unwrap_or(now));
         before = now;
@@ -107,9 +107,9 @@ fn a_blob_is_stored_once_and_a_missing_one_is_refused() {
     let mut first = TestRun::new("r1", program("quick"));
     first.start(&mut test.ledger, Start::default());
     let mut second = TestRun::new("r2", program("quick"));
-    let mut ready = second.prepare(Event::Started(Start::default()), Facts::default());
-    ready.blobs.clear();
-    test.ledger.append(&[ready.entry()]).expect("the blob is there already");
+    let mut prepared = second.prepare(Event::Started(Start::default()), Facts::default());
+    prepared.blobs.clear();
+    test.ledger.append(&[prepared.entry()]).expect("the blob is stored already");
     let reader = test.reader();
     let pinned = pinned(program("quick"));
     assert_eq!(reader.blob(pinned.id).unwrap(), pinned.bytes);
@@ -117,15 +117,15 @@ fn a_blob_is_stored_once_and_a_missing_one_is_refused() {
     assert_eq!(count, 1);
 
     let mut third = TestRun::new("r3", program("quick"));
-    let mut ready = third.prepare(Event::Started(Start::default()), Facts::default());
+    let mut prepared = third.prepare(Event::Started(Start::default()), Facts::default());
     let absent = Blob::of(b"absent".to_vec());
-    ready.facts.opened.as_mut().unwrap().pinned = absent.id;
-    let refused = test.ledger.append(&[ready.entry()]);
+    prepared.facts.opened.as_mut().unwrap().pinned = absent.id;
+    let refused = test.ledger.append(&[prepared.entry()]);
     assert!(matches!(refused, Err(LedgerError::BlobMissing { id, .. }) if id == absent.id));
     let telemetry = Telemetry { result: Some(absent.id), ..Telemetry::default() };
-    let event = first.says("ready");
-    let ready = first.prepare(event, Facts { telemetry: Some(telemetry), ..Facts::default() });
-    let refused = test.ledger.append(&[ready.entry()]);
+    let event = first.end_event("ready");
+    let prepared = first.prepare(event, Facts { telemetry: Some(telemetry), ..Facts::default() });
+    let refused = test.ledger.append(&[prepared.entry()]);
     assert!(matches!(refused, Err(LedgerError::BlobMissing { id, .. }) if id == absent.id));
     assert!(matches!(reader.blob(absent.id), Err(LedgerError::NoSuchBlob { .. })));
     assert!(!reader.has_blob(absent.id).unwrap());
@@ -136,12 +136,12 @@ fn timestamps_never_go_back_when_the_clock_does() {
     let mut test = TestLedger::new();
     let mut test_run = TestRun::new("r1", program("quick"));
     test_run.start(&mut test.ledger, Start::default());
-    let began = test_run.at;
+    let started = test_run.at;
     test_run.at -= 3_600_000;
-    let event = test_run.says("ready");
-    let mut ready = test_run.prepare(event, Facts::default());
-    ready.at.0 = began - 3_600_000;
-    test.ledger.append(&[ready.entry()]).unwrap();
+    let event = test_run.end_event("ready");
+    let mut prepared = test_run.prepare(event, Facts::default());
+    prepared.at.0 = started - 3_600_000;
+    test.ledger.append(&[prepared.entry()]).unwrap();
     let journal = test.reader().journal(&test_run.run, 0).unwrap();
     assert_eq!(journal[1].at, journal[0].at);
     assert_eq!(test.reader().run("r1").unwrap().updated_at, journal[0].at);
@@ -151,9 +151,9 @@ fn timestamps_never_go_back_when_the_clock_does() {
 #[test]
 fn events_and_blobs_can_neither_be_changed_nor_removed() {
     let mut test = TestLedger::new();
-    test.append_run("r1", program("quick"), &happy("quick", 1));
+    test.append_run("r1", program("quick"), &happy_path("quick", 1));
     let raw = test.raw();
-    for (sql, says) in [
+    for (sql, message) in [
         ("UPDATE events SET body = '{}' WHERE id = 1", "events are never changed"),
         ("DELETE FROM events", "events are never removed"),
         ("UPDATE blobs SET size = 0", "blobs are never changed"),
@@ -167,14 +167,14 @@ fn events_and_blobs_can_neither_be_changed_nor_removed() {
         ("INSERT OR REPLACE INTO blobs SELECT id, 0, x'00' FROM blobs", "blobs are never replaced"),
     ] {
         let refused = raw.execute(sql, []).expect_err("refused").to_string();
-        assert!(refused.contains(says), "{refused}");
+        assert!(refused.contains(message), "{refused}");
     }
 }
 
 #[test]
 fn two_writers_on_different_runs_make_one_chain() {
     let mut test = TestLedger::new();
-    let events = happy("feature", 2);
+    let events = happy_path("feature", 2);
     let path = test.path();
     let write = |name: &'static str| {
         let (path, events) = (path.clone(), events.clone());
@@ -204,36 +204,36 @@ fn an_append_fails_if_another_process_has_continued_the_run() {
     let mut test_run = TestRun::new("r1", program("quick"));
     test_run.start(&mut test.ledger, Start::default());
     let mut other = Ledger::open(&test.path()).unwrap();
-    let event = test_run.says("ready");
-    let ready = test_run.prepare(event, Facts::default());
-    assert_eq!(other.append(&[ready.entry()]).unwrap(), [2]);
-    let overtaken = test.ledger.append(&[ready.entry()]);
+    let event = test_run.end_event("ready");
+    let prepared = test_run.prepare(event, Facts::default());
+    assert_eq!(other.append(&[prepared.entry()]).unwrap(), [2]);
+    let overtaken = test.ledger.append(&[prepared.entry()]);
     assert!(matches!(overtaken, Err(LedgerError::Overtaken { run }) if run.0 == "r1"));
 
     test.ledger.continue_from(&test_run.run, 2, Millis(0));
-    let event = test_run.says("recorded");
+    let event = test_run.end_event("recorded");
     assert_eq!(test_run.feed(&mut test.ledger, event, Facts::default()).unwrap(), 3);
 }
 
-/// The bytes of a log that are pages, and the length of its file.
-fn room(path: &Path) -> (usize, usize) {
+/// The used bytes of a log, and the length of its file.
+fn log_size(path: &Path) -> (usize, usize) {
     let len = std::fs::metadata(path.with_extension("db-wal")).expect("a write-ahead log").len();
-    (32 + written(path).pages * (24 + 4096), usize::try_from(len).expect("a length"))
+    (32 + read_log(path).pages * (24 + 4096), usize::try_from(len).expect("a length"))
 }
 
 // CORE-04
 #[test]
 fn the_log_is_extended_ahead_and_the_extra_bytes_are_ignored() {
     let mut test = TestLedger::new();
-    let events = stormy();
+    let events = rough_path();
     let mut test_run = TestRun::new("r1", program("feature"));
     let mut lengths = std::collections::BTreeSet::new();
     for event in &events {
-        let ready = test_run.prepare(event.clone(), Facts::default());
-        test.ledger.append(&[ready.entry()]).unwrap();
-        lengths.insert(room(&test.path()).1);
+        let prepared = test_run.prepare(event.clone(), Facts::default());
+        test.ledger.append(&[prepared.entry()]).unwrap();
+        lengths.insert(log_size(&test.path()).1);
     }
-    let (used, len) = room(&test.path());
+    let (used, len) = log_size(&test.path());
     assert!(len > used, "{used} of {len} bytes");
     assert!(lengths.len() * 4 < events.len(), "{} lengths in {} commits", lengths.len(), events.len());
 
@@ -255,15 +255,15 @@ fn the_log_is_extended_ahead_and_the_extra_bytes_are_ignored() {
 #[test]
 fn after_the_writer_closes_the_database_file_is_complete() {
     let mut test = TestLedger::new();
-    let events = happy("feature", 3);
+    let events = happy_path("feature", 3);
     let run = test.append_run("r1", program("feature"), &events).run;
     // This reader closes last, and cannot checkpoint.
     let reader = test.reader();
-    let alone = test.beside("alone.db");
-    let spare = Ledger::open(&test.beside("spare.db")).unwrap();
+    let copy = test.sibling("alone.db");
+    let spare = Ledger::open(&test.sibling("spare.db")).unwrap();
     drop(std::mem::replace(&mut test.ledger, spare));
-    std::fs::copy(reader.path(), &alone).unwrap();
-    let read = Ledger::open(&alone).unwrap().reader().unwrap().journal(&run, 0).unwrap();
+    std::fs::copy(reader.path(), &copy).unwrap();
+    let read = Ledger::open(&copy).unwrap().reader().unwrap().journal(&run, 0).unwrap();
     assert_eq!(read.len(), events.len());
 }
 
@@ -272,7 +272,7 @@ fn after_the_writer_closes_the_database_file_is_complete() {
 fn two_writers_that_both_extend_the_log_lose_nothing() {
     let mut test = TestLedger::new();
     let mut other = Ledger::open(&test.path()).unwrap();
-    let events = happy("feature", 3);
+    let events = happy_path("feature", 3);
     let (mut mine, mut theirs) =
         (TestRun::new("r1", program("feature")), TestRun::new("r2", program("feature")));
     for event in &events {

@@ -1,6 +1,6 @@
 //! Evidence: every check is a row, and only the latest iteration of a task counts.
 
-use crate::support::{TestLedger, TestRun, check, happy, program, review, tasks, with_checks};
+use crate::support::{TestLedger, TestRun, check, happy_path, program, review, tasks, with_checks};
 use remand_kernel::event::{Event, Outcome, Report, Start, Usage};
 use remand_kernel::evidence::{self, GateResult, RowPhase, TaskSize, Tier};
 use remand_kernel::finding::Severity;
@@ -12,11 +12,11 @@ fn after(task: &str, name: &str, passed: bool, iteration: u32) -> Check {
     Check { iteration, ..check(Some(task), RowPhase::After, name, passed) }
 }
 
-/// A run whose plan has these tasks, with facts at its events.
+/// A feature run. Each event after the plan has the next of these facts.
 fn feature_with(test: &mut TestLedger, facts: Vec<Facts>) -> TestRun {
     let mut facts = facts.into_iter();
     let mut test_run = TestRun::new("r1", program("feature"));
-    for event in happy("feature", 2) {
+    for event in happy_path("feature", 2) {
         let planned = test_run.state.lists.iter().any(|list| !list.is_empty());
         let facts = if planned { facts.next().unwrap_or_default() } else { Facts::default() };
         test_run.feed(&mut test.ledger, event, facts).unwrap();
@@ -42,13 +42,13 @@ fn every_check_is_a_row_with_all_its_columns() {
         round: 2,
         ..check(Some("t1"), RowPhase::Review, "review-code-security", false)
     };
-    let event = test_run.says("ready");
-    let mut ready = test_run.prepare(event, with_checks(vec![row.clone()]));
-    ready.blobs.push(output.clone());
-    test.ledger.append(&[ready.entry()]).unwrap();
+    let event = test_run.end_event("ready");
+    let mut prepared = test_run.prepare(event, with_checks(vec![row.clone()]));
+    prepared.blobs.push(output.clone());
+    test.ledger.append(&[prepared.entry()]).unwrap();
     let read = test.reader().checks(&test_run.run, CheckFilter::default()).unwrap();
     let [stored] = &read[..] else { panic!("{read:?}") };
-    let again = Check {
+    let read_back = Check {
         task: stored.task.clone(),
         phase: stored.phase,
         name: stored.name.clone(),
@@ -69,7 +69,7 @@ fn every_check_is_a_row_with_all_its_columns() {
         tests: stored.tests,
         reuse: None,
     };
-    assert_eq!(again, row);
+    assert_eq!(read_back, row);
     assert_eq!((stored.seq, stored.at.0, stored.superseded), (2, test_run.at, false));
     assert_eq!(test.reader().blob(output.id).unwrap(), b"the whole output");
 }
@@ -79,25 +79,25 @@ fn every_check_is_a_row_with_all_its_columns() {
 fn a_result_is_found_by_its_key_in_any_run_until_it_is_withdrawn() {
     let mut test = TestLedger::new();
     let key = BlobId::of(b"tree, command, tool, environment");
-    let told = |test: &mut TestLedger, run: &str, reuse: Reuse| {
+    let append_check = |test: &mut TestLedger, run: &str, reuse: Reuse| {
         let mut test_run = TestRun::new(run, program("quick"));
         test_run.start(&mut test.ledger, Start::default());
         let row = Check { reuse: Some(reuse), ..check(None, RowPhase::Baseline, "cargo-test", true) };
-        let event = test_run.says("ready");
-        let ready = test_run.prepare(event, with_checks(vec![row]));
-        test.ledger.append(&[ready.entry()]).unwrap();
+        let event = test_run.end_event("ready");
+        let prepared = test_run.prepare(event, with_checks(vec![row]));
+        test.ledger.append(&[prepared.entry()]).unwrap();
         test_run.run
     };
-    let first = told(&mut test, "r1", Reuse::Kept { key });
+    let first = append_check(&mut test, "r1", Reuse::Kept { key });
     let found = test.reader().result(key).unwrap().expect("a result");
     assert_eq!((&found.run, found.name.as_str(), found.origin.is_some()), (&first, "cargo-test", false));
-    let taken = Reuse::Taken { run: found.run.clone(), seq: found.seq, at: found.at };
-    let second = told(&mut test, "r2", taken);
+    let reused = Reuse::Taken { run: found.run.clone(), seq: found.seq, at: found.at };
+    let second = append_check(&mut test, "r2", reused);
     let rows = test.reader().checks(&second, CheckFilter::default()).unwrap();
     let origin = rows[0].origin.clone().expect("an origin");
     assert_eq!((origin.run, origin.seq, origin.at), (first, found.seq, found.at));
     assert_eq!(test.reader().passes("cargo-test", Some("cargo cargo-test"), 5).unwrap().len(), 1);
-    told(&mut test, "r3", Reuse::Withdrawn { key });
+    append_check(&mut test, "r3", Reuse::Withdrawn { key });
     assert_eq!(test.reader().result(key).unwrap(), None);
     assert_eq!(remand_ledger::audit(&test.reader(), None, |_| {}).unwrap().problems, []);
 }
@@ -119,13 +119,17 @@ fn a_higher_iteration_supersedes_the_after_rows_of_its_task_only() {
     let reader = test.reader();
     let rows =
         reader.checks(&test_run.run, CheckFilter { task: Some("t1"), phase: Some(RowPhase::After) }).unwrap();
-    let standing: Vec<(&str, u32, bool)> =
+    let found: Vec<(&str, u32, bool)> =
         rows.iter().map(|row| (row.name.as_str(), row.iteration, row.superseded)).collect();
-    assert_eq!(standing, [("build", 1, true), ("build", 2, false), ("test", 2, false), ("lint", 1, true)]);
+    assert_eq!(found, [("build", 1, true), ("build", 2, false), ("test", 2, false), ("lint", 1, true)]);
 
     let gate = reader.gate_checks(&test_run.run, "t1").unwrap();
     let names: Vec<&str> = gate.iter().map(|row| row.name.as_str()).collect();
-    assert_eq!(names, ["build", "build", "test"], "the baseline of the run, and what stands of the task");
+    assert_eq!(
+        names,
+        ["build", "build", "test"],
+        "the baseline of the run, and the rows of the task that are not superseded"
+    );
     let rows: Vec<evidence::EvidenceRow> = gate.iter().map(|row| row.evidence()).collect();
     assert_eq!(evidence::rule(&rows, TaskSize::Standard), GateResult::Passed);
     let other: Vec<evidence::EvidenceRow> =
@@ -138,7 +142,7 @@ fn a_higher_iteration_supersedes_the_after_rows_of_its_task_only() {
 
 // EP-23
 #[test]
-fn a_summary_counts_what_passed_failed_and_regressed() {
+fn a_task_summary_counts_passed_failed_and_regressed_checks() {
     let mut test = TestLedger::new();
     let test_run = feature_with(
         &mut test,
@@ -157,11 +161,11 @@ fn a_summary_counts_what_passed_failed_and_regressed() {
         ],
     );
     let summaries = test.reader().task_summaries(&test_run.run).unwrap();
-    let counted: Vec<(&str, u64, u64, u64, Option<u32>)> = summaries
+    let counts: Vec<(&str, u64, u64, u64, Option<u32>)> = summaries
         .iter()
         .map(|task| (task.task.as_str(), task.passed, task.failed, task.regressions, task.iteration))
         .collect();
-    assert_eq!(counted, [("t1", 2, 0, 0, Some(2)), ("t2", 0, 2, 1, Some(1))]);
+    assert_eq!(counts, [("t1", 2, 0, 0, Some(2)), ("t2", 0, 2, 1, Some(1))]);
     assert_eq!(summaries[1].needs, ["t1"]);
     assert_eq!(summaries[0].files, ["src/t1.rs"]);
     let totals = test.reader().totals(&test_run.run).unwrap();
@@ -175,7 +179,7 @@ fn a_task_that_a_new_plan_drops_is_kept_as_unlisted() {
     let mut test_run = TestRun::new("r1", program("feature"));
     test_run
         .start(&mut test.ledger, Start { lists: vec![("tasks".to_string(), tasks(3))], ..Start::default() });
-    for event in happy("feature", 1).into_iter().skip(1) {
+    for event in happy_path("feature", 1).into_iter().skip(1) {
         test_run.feed(&mut test.ledger, event, Facts::default()).unwrap();
     }
     let summaries = test.reader().task_summaries(&test_run.run).unwrap();
@@ -188,9 +192,9 @@ fn artifacts_are_numbered_by_name_and_part() {
     let mut test = TestLedger::new();
     let mut test_run = TestRun::new("r1", program("quick"));
     test_run.start(&mut test.ledger, Start::default());
-    let texts =
+    let versions =
         [("plan", "", "one"), ("plan", "", "two"), ("research", "impact", "three"), ("plan", "t1", "four")];
-    for (name, part, text) in texts {
+    for (name, part, text) in versions {
         let blob = Blob::of(text.as_bytes().to_vec());
         let artifact = Artifact {
             name: name.to_string(),
@@ -206,9 +210,9 @@ fn artifacts_are_numbered_by_name_and_part() {
         } else {
             Event::Paused { by: "ada".to_string() }
         };
-        let mut ready = test_run.prepare(pause, facts);
-        ready.blobs.push(blob);
-        test.ledger.append(&[ready.entry()]).unwrap();
+        let mut prepared = test_run.prepare(pause, facts);
+        prepared.blobs.push(blob);
+        test.ledger.append(&[prepared.entry()]).unwrap();
     }
     let reader = test.reader();
     let latest = reader.artifacts(&test_run.run).unwrap();
@@ -218,9 +222,10 @@ fn artifacts_are_numbered_by_name_and_part() {
     let versions = reader.artifact_versions(&test_run.run, "plan").unwrap();
     assert_eq!(versions.len(), 3);
     assert_eq!(reader.blob(versions[0].blob).unwrap(), b"one");
-    let second = reader.artifact_with(&test_run.run, "plan", versions[1].digest).unwrap().expect("present");
+    let second =
+        reader.artifact_by_digest(&test_run.run, "plan", versions[1].digest).unwrap().expect("present");
     assert_eq!(reader.blob(second.blob).unwrap(), b"two");
-    assert!(reader.artifact_with(&test_run.run, "spec", versions[1].digest).unwrap().is_none());
+    assert!(reader.artifact_by_digest(&test_run.run, "spec", versions[1].digest).unwrap().is_none());
 }
 
 // EP-22
@@ -238,24 +243,24 @@ fn later_runs_see_the_lessons_of_earlier_ones() {
         };
         let notes = vec![note(NoteKind::Lesson, text), note(NoteKind::Degradation, "one model only")];
         let facts = Facts { notes, ..Facts::default() };
-        let event = test_run.says("ready");
+        let event = test_run.end_event("ready");
         test_run.feed(&mut test.ledger, event, facts).unwrap();
     }
     let reader = test.reader();
-    let texts = |most: u32| -> Vec<String> {
-        reader.notes_of_kind(NoteKind::Lesson, most).unwrap().into_iter().map(|note| note.text).collect()
+    let texts = |max: u32| -> Vec<String> {
+        reader.notes_of_kind(NoteKind::Lesson, max).unwrap().into_iter().map(|note| note.text).collect()
     };
     assert_eq!(texts(10), ["formatting is checked by CI", "the tests need a database"]);
     assert_eq!(texts(1), ["formatting is checked by CI"]);
-    let own = reader.notes(&remand_ledger::RunId("r1".to_string())).unwrap();
-    assert_eq!(own.len(), 2);
-    assert_eq!(own[0].files, ["src/lib.rs"]);
+    let notes = reader.notes(&remand_ledger::RunId("r1".to_string())).unwrap();
+    assert_eq!(notes.len(), 2);
+    assert_eq!(notes[0].files, ["src/lib.rs"]);
 }
 
 #[test]
-fn rows_of_findings_follow_their_status() {
+fn finding_rows_show_the_status_of_their_findings() {
     let mut test = TestLedger::new();
-    let test_run = test.append_run("r1", program("feature"), &crate::support::stormy());
+    let test_run = test.append_run("r1", program("feature"), &crate::support::rough_path());
     let rows = test.reader().findings(&test_run.run).unwrap();
     assert_eq!(rows.len(), test_run.state.findings.len());
     for (row, filed) in rows.iter().zip(&test_run.state.findings) {
@@ -279,7 +284,7 @@ fn a_review_row_without_a_task_belongs_to_the_run() {
         Check { task: None, ..review("code", "security", 1, "approve", None) },
         check(None, RowPhase::Baseline, "build", true),
     ];
-    let event = test_run.says("ready");
+    let event = test_run.end_event("ready");
     let event = match event {
         Event::Ended { id, .. } => Event::Ended {
             id,
@@ -293,6 +298,6 @@ fn a_review_row_without_a_task_belongs_to_the_run() {
     let mut statement = raw.prepare("SELECT task_id, phase FROM anvil_checks ORDER BY id").unwrap();
     let read: Vec<(String, String)> =
         statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect();
-    let own = |phase: &str| ("csv-export".to_string(), phase.to_string());
-    assert_eq!(read, [own("review"), own("baseline")], "a run without tasks is its own task");
+    let row = |phase: &str| ("csv-export".to_string(), phase.to_string());
+    assert_eq!(read, [row("review"), row("baseline")], "a run without tasks counts as a task");
 }

@@ -1,14 +1,14 @@
 //! Exporting one run to a separate file.
 
-use crate::source_queries::test;
+use crate::source_queries::two_runs;
 use remand_ledger::{LedgerError, RunId, export};
 use rusqlite::Connection;
 
 // EP-17
 #[test]
 fn an_export_holds_one_run_with_its_journal() {
-    let test = test();
-    let (to, run) = (test.beside("evidence.db"), RunId("r2".to_string()));
+    let test = two_runs();
+    let (to, run) = (test.sibling("evidence.db"), RunId("r2".to_string()));
     export(&test.reader(), &run, &to).unwrap();
     let conn = Connection::open(&to).unwrap();
     let journal = test.reader().journal(&run, 0).unwrap();
@@ -24,19 +24,19 @@ fn an_export_holds_one_run_with_its_journal() {
     assert_eq!(
         previous,
         before.last().unwrap().hash.0,
-        "the first row follows the last one of the run before"
+        "the first row follows the last row of the previous run"
     );
     let head = test.reader().head().unwrap();
-    let quoted: (i64, [u8; 32]) =
+    let exported_head: (i64, [u8; 32]) =
         conn.query_row("SELECT count, hash FROM head", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-    assert_eq!(quoted, (head.count.cast_signed(), head.hash.0));
+    assert_eq!(exported_head, (head.count.cast_signed(), head.hash.0));
 }
 
 // EP-17
 #[test]
 fn an_export_has_the_constraints_of_the_original_tables() {
-    let test = test();
-    let to = test.beside("evidence.db");
+    let test = two_runs();
+    let to = test.sibling("evidence.db");
     export(&test.reader(), &RunId("r1".to_string()), &to).unwrap();
     let conn = Connection::open(&to).unwrap();
     let insert = |phase: &str, verdict: &str, severity: &str| {
@@ -55,17 +55,17 @@ fn an_export_has_the_constraints_of_the_original_tables() {
 // CORE-09
 #[test]
 fn an_export_overwrites_nothing_and_leaves_no_file_on_failure() {
-    let test = test();
-    let to = test.beside("evidence.db");
+    let test = two_runs();
+    let to = test.sibling("evidence.db");
     std::fs::write(&to, "precious").unwrap();
     let error = export(&test.reader(), &RunId("r1".to_string()), &to).expect_err("it exists");
     assert!(matches!(error, LedgerError::Exists { .. }), "{error:?}");
     assert_eq!(std::fs::read(&to).unwrap(), b"precious");
-    let other = test.beside("other.db");
+    let other = test.sibling("other.db");
     let error = export(&test.reader(), &RunId("r9".to_string()), &other).expect_err("no such run");
     assert!(matches!(error, LedgerError::NoSuchRun { .. }));
     assert!(!other.exists());
-    let nowhere = test.beside("absent").join("other.db");
+    let nowhere = test.sibling("absent").join("other.db");
     let error = export(&test.reader(), &RunId("r1".to_string()), &nowhere).expect_err("no such folder");
     assert!(matches!(error, LedgerError::Unwritable { .. }));
 }

@@ -1,6 +1,6 @@
-//! Gates: asked, answered, withdrawn, and defaults taken without asking.
+//! Gates: opened, answered, withdrawn, and defaults chosen without asking.
 
-use crate::support::{TestLedger, TestRun, happy, interactive, program, walk};
+use crate::support::{TestLedger, TestRun, happy_path, interactive, program, walk};
 use remand_kernel::event::{Event, Start};
 use remand_kernel::signal::Failure;
 use remand_ledger::fact::Telemetry;
@@ -32,7 +32,7 @@ fn a_gate_waits_with_its_question_and_is_recorded_with_its_answer() {
     let run = reader.run("r1").unwrap();
     assert_eq!((run.stage, run.place.as_str()), (RunStage::Waiting, "approve-research"));
 
-    let answer = test_run.answers("expand");
+    let answer = test_run.answer_event("expand");
     test_run.feed(&mut test.ledger, answer, Facts::default()).unwrap();
     assert!(reader.open_gates().unwrap().is_empty());
     let gates = reader.gates(&test_run.run).unwrap();
@@ -46,13 +46,16 @@ fn a_gate_waits_with_its_question_and_is_recorded_with_its_answer() {
 
 // EP-12
 #[test]
-fn a_default_that_nobody_was_asked_about_is_a_gate_too() {
+fn a_default_chosen_without_asking_is_a_gate_too() {
     let mut test = TestLedger::new();
-    let test_run = test.append_run("r1", program("feature"), &happy("feature", 1));
+    let test_run = test.append_run("r1", program("feature"), &happy_path("feature", 1));
     let gates = test.reader().gates(&test_run.run).unwrap();
-    let taken: Vec<(&str, Option<&str>, bool)> =
+    let chosen: Vec<(&str, Option<&str>, bool)> =
         gates.iter().map(|gate| (gate.phase.as_str(), gate.option.as_deref(), gate.auto)).collect();
-    assert_eq!(taken, [("approve-research", Some("proceed"), true), ("approve-plan", Some("approve"), true)]);
+    assert_eq!(
+        chosen,
+        [("approve-research", Some("proceed"), true), ("approve-plan", Some("approve"), true)]
+    );
     assert!(gates.iter().all(|gate| gate.mode == "autonomous" && !gate.is_open()));
     assert!(gates.iter().all(|gate| gate.answered_at.is_some() && gate.by.as_deref() == Some("default")));
 }
@@ -92,24 +95,24 @@ fn a_gate_of_a_cancelled_run_is_withdrawn() {
     assert_eq!(run.ended.as_deref(), Some("cancelled by ada"));
 }
 
-fn of(driver: &str) -> Facts {
+fn telemetry_of(driver: &str) -> Facts {
     let telemetry = Telemetry { driver: driver.to_string(), ..Telemetry::default() };
     Facts { telemetry: Some(telemetry), ..Facts::default() }
 }
 
-/// Runs whose next command is the dispatch for their specification.
-fn dispatching(test: &mut TestLedger, names: &[&str]) -> Vec<TestRun> {
-    let begin = |name: &&str| {
+/// Runs whose next command is the dispatch for the phase `spec`.
+fn runs_before_spec(test: &mut TestLedger, names: &[&str]) -> Vec<TestRun> {
+    let start_run = |name: &&str| {
         let events = walk(program("feature"), Start::default(), 1, |walker| {
             walker.until("spec").expect("reached");
         });
         test.append_run(name, program("feature"), &events)
     };
-    names.iter().map(begin).collect()
+    names.iter().map(start_run).collect()
 }
 
-/// The count for the next command of a run, as the host reads it.
-fn in_a_row(reader: &Reader, driver: &str, test_run: &TestRun) -> u16 {
+/// The count of environment failures for the next command of a run.
+fn consecutive_failures(reader: &Reader, driver: &str, test_run: &TestRun) -> u16 {
     let id = test_run.open[0].id().expect("an id");
     reader.environment_failures_in_a_row(driver, &test_run.run, id).unwrap()
 }
@@ -118,14 +121,14 @@ fn in_a_row(reader: &Reader, driver: &str, test_run: &TestRun) -> u16 {
 #[test]
 fn environment_failures_are_counted_across_runs_until_a_dispatch_succeeds() {
     let mut test = TestLedger::new();
-    let mut test_runs = dispatching(&mut test, &["r1", "r2", "r3"]);
+    let mut test_runs = runs_before_spec(&mut test, &["r1", "r2", "r3"]);
     let reader = test.reader();
-    assert_eq!(in_a_row(&reader, "codex", &test_runs[2]), 0);
-    for (turn, expected) in [(0, 1), (1, 2), (0, 3)] {
-        let event =
-            test_runs[turn].fails(Failure::Environment, in_a_row(&reader, "codex", &test_runs[turn]) + 1);
-        test_runs[turn].feed(&mut test.ledger, event, of("codex")).unwrap();
-        assert_eq!(in_a_row(&reader, "codex", &test_runs[2]), expected);
+    assert_eq!(consecutive_failures(&reader, "codex", &test_runs[2]), 0);
+    for (index, expected) in [(0, 1), (1, 2), (0, 3)] {
+        let event = test_runs[index]
+            .fail_event(Failure::Environment, consecutive_failures(&reader, "codex", &test_runs[index]) + 1);
+        test_runs[index].feed(&mut test.ledger, event, telemetry_of("codex")).unwrap();
+        assert_eq!(consecutive_failures(&reader, "codex", &test_runs[2]), expected);
     }
     let open = reader.open_gates().unwrap();
     assert_eq!((open.len(), open[0].kind), (1, GateKind::Hold));
@@ -134,41 +137,44 @@ fn environment_failures_are_counted_across_runs_until_a_dispatch_succeeds() {
     let held = reader.run("r1").unwrap();
     assert_eq!((held.stage, held.place.as_str()), (RunStage::Waiting, "hold: no network, spec"));
 
-    let event = test_runs[1].says("done");
-    test_runs[1].feed(&mut test.ledger, event, of("codex")).unwrap();
-    assert_eq!(in_a_row(&reader, "codex", &test_runs[2]), 0);
+    let event = test_runs[1].end_event("done");
+    test_runs[1].feed(&mut test.ledger, event, telemetry_of("codex")).unwrap();
+    assert_eq!(consecutive_failures(&reader, "codex", &test_runs[2]), 0);
 }
 
 // CORE-10
 #[test]
 fn environment_failures_are_counted_for_each_driver() {
     let mut test = TestLedger::new();
-    let mut test_runs = dispatching(&mut test, &["r1", "r2", "r3"]);
+    let mut test_runs = runs_before_spec(&mut test, &["r1", "r2", "r3"]);
     let reader = test.reader();
-    for turn in [0, 1] {
-        let event = test_runs[turn].fails(Failure::Environment, 1);
-        test_runs[turn].feed(&mut test.ledger, event, of("codex")).unwrap();
+    for index in [0, 1] {
+        let event = test_runs[index].fail_event(Failure::Environment, 1);
+        test_runs[index].feed(&mut test.ledger, event, telemetry_of("codex")).unwrap();
     }
-    assert_eq!(in_a_row(&reader, "claude", &test_runs[2]), 0, "failures of another");
-    let event = test_runs[2].says("done");
-    test_runs[2].feed(&mut test.ledger, event, of("claude")).unwrap();
-    assert_eq!(in_a_row(&reader, "codex", &test_runs[2]), 2, "a success of another");
+    assert_eq!(consecutive_failures(&reader, "claude", &test_runs[2]), 0, "failures of another driver");
+    let event = test_runs[2].end_event("done");
+    test_runs[2].feed(&mut test.ledger, event, telemetry_of("claude")).unwrap();
+    assert_eq!(consecutive_failures(&reader, "codex", &test_runs[2]), 2, "a success of another driver");
 }
 
 // CORE-10
 #[test]
 fn environment_failures_of_a_seat_count_even_if_its_driver_works_elsewhere() {
     let mut test = TestLedger::new();
-    let mut test_runs = dispatching(&mut test, &["r1", "r2"]);
+    let mut test_runs = runs_before_spec(&mut test, &["r1", "r2"]);
     let reader = test.reader();
     for failure in [Failure::Environment, Failure::Malformed, Failure::Environment, Failure::Environment] {
-        let event = test_runs[0].fails(failure, 1);
-        test_runs[0].feed(&mut test.ledger, event, of("opencode")).unwrap();
+        let event = test_runs[0].fail_event(failure, 1);
+        test_runs[0].feed(&mut test.ledger, event, telemetry_of("opencode")).unwrap();
     }
-    let event = test_runs[1].says("done");
-    test_runs[1].feed(&mut test.ledger, event, of("opencode")).unwrap();
+    let event = test_runs[1].end_event("done");
+    test_runs[1].feed(&mut test.ledger, event, telemetry_of("opencode")).unwrap();
     assert_eq!(
-        (in_a_row(&reader, "opencode", &test_runs[0]), in_a_row(&reader, "opencode", &test_runs[1])),
+        (
+            consecutive_failures(&reader, "opencode", &test_runs[0]),
+            consecutive_failures(&reader, "opencode", &test_runs[1])
+        ),
         (2, 0)
     );
 }

@@ -1,6 +1,6 @@
-//! Opening: files that are not ledgers, damaged, newer, older and read-only ones.
+//! Opening: files that are not ledgers, and ledgers that are damaged, newer, older or unwritable.
 
-use crate::support::{TO_FORMAT_11, TestLedger, happy, program};
+use crate::support::{TO_FORMAT_11, TestLedger, happy_path, program};
 use remand_ledger::{Ledger, LedgerError, Reader, schema};
 use std::os::unix::fs::PermissionsExt;
 
@@ -51,14 +51,14 @@ fn a_newer_format_is_refused_with_both_numbers() {
     }
 }
 
-/// Removes what format 9 added; formats 10 and 11 added nothing that a table shows.
+/// Removes what format 9 added; formats 10 and 11 added no columns.
 const FROM_11_TO_8: &str = "DROP TABLE followed; PRAGMA user_version = 8";
 
 // CORE-09
 #[test]
 fn a_reader_upgrades_an_older_format() {
     let mut test = TestLedger::new();
-    test.append_run("r1", program("quick"), &happy("quick", 1));
+    test.append_run("r1", program("quick"), &happy_path("quick", 1));
     let before = Reader::open(&test.path()).and_then(|reader| reader.runs()).unwrap();
     test.raw().execute_batch(&format!("{TO_FORMAT_11} {FROM_11_TO_8}")).unwrap();
 
@@ -73,11 +73,11 @@ fn a_reader_upgrades_an_older_format() {
 #[test]
 fn a_damaged_file_is_an_error_without_a_panic() {
     let mut test = TestLedger::new();
-    test.append_run("r1", program("feature"), &happy("feature", 3));
-    let whole = test.bytes();
+    test.append_run("r1", program("feature"), &happy_path("feature", 3));
+    let intact = test.bytes();
 
-    let torn = test.beside("torn.db");
-    let mut bytes = whole.clone();
+    let torn = test.sibling("torn.db");
+    let mut bytes = intact.clone();
     for byte in &mut bytes[4096..] {
         *byte = 0x5a;
     }
@@ -85,8 +85,8 @@ fn a_damaged_file_is_an_error_without_a_panic() {
     let read = Reader::open(&torn).and_then(|reader| reader.runs());
     assert!(matches!(read, Err(LedgerError::Corrupt { .. })), "{read:?}");
 
-    let short = test.beside("short.db");
-    std::fs::write(&short, &whole[..whole.len() / 2]).unwrap();
+    let short = test.sibling("short.db");
+    std::fs::write(&short, &intact[..intact.len() / 2]).unwrap();
     let read = Reader::open(&short).and_then(|reader| remand_ledger::audit(&reader, None, |_| {}));
     match read {
         Ok(report) => assert!(!report.is_sound()),
@@ -109,16 +109,16 @@ fn an_error_names_the_path_that_cannot_be_written() {
     }
     let absent = folder.path().join("absent.db");
     assert!(matches!(Reader::open(&absent), Err(LedgerError::Missing { path }) if path == absent));
-    assert!(!absent.exists(), "reading makes no file");
+    assert!(!absent.exists(), "reading creates no file");
 }
 
 // CORE-05
 #[test]
 fn only_its_owner_can_read_a_ledger() {
     let mut test = TestLedger::new();
-    test.append_run("r1", program("quick"), &happy("quick", 1));
+    test.append_run("r1", program("quick"), &happy_path("quick", 1));
     for name in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
-        let mode = std::fs::metadata(test.beside(name)).unwrap().permissions().mode();
+        let mode = std::fs::metadata(test.sibling(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
     std::fs::set_permissions(test.path(), std::fs::Permissions::from_mode(0o644)).unwrap();

@@ -1,6 +1,8 @@
-//! Reading: runs by name, rulings, dispatches with telemetry, many parked runs.
+//! Reading: runs by name, rulings, dispatches with telemetry, costs, defects, many waiting runs.
 
-use crate::support::{SHIPPED, TestLedger, TestRun, finding, happy, interactive, program, stormy, walk};
+use crate::support::{
+    SHIPPED, TestLedger, TestRun, finding, happy_path, interactive, program, rough_path, walk,
+};
 use remand_kernel::event::{Event, Limits, Outcome, Report, Start, Usage};
 use remand_kernel::finding::{Finding, Location};
 use remand_kernel::signal::Failure;
@@ -13,30 +15,30 @@ use remand_workflow::walk::{WalkStep, Walker};
 #[test]
 fn runs_are_listed_newest_first_and_found_by_parts_of_their_id() {
     let mut test = TestLedger::new();
-    for (at, name) in ["20260101-aa11", "20260102-bb22", "20260102-cc11"].iter().enumerate() {
+    for (index, name) in ["20260101-aa11", "20260102-bb22", "20260102-cc11"].iter().enumerate() {
         let mut test_run = TestRun::new(name, program("quick"));
-        test_run.at += 1_000_000 * at as i64;
+        test_run.at += 1_000_000 * index as i64;
         test_run.start(&mut test.ledger, Start::default());
     }
     let reader = test.reader();
     let ids: Vec<String> = reader.runs().unwrap().into_iter().map(|row| row.run.0).collect();
     assert_eq!(ids, ["20260102-cc11", "20260102-bb22", "20260101-aa11"]);
-    let found = |name: &str| reader.run(name).map(|row| row.run.0);
-    assert_eq!(found("20260101-aa11").unwrap(), "20260101-aa11");
-    assert_eq!(found("20260101").unwrap(), "20260101-aa11");
-    assert_eq!(found("bb22").unwrap(), "20260102-bb22");
-    assert_eq!(found("latest").unwrap(), "20260102-cc11");
-    let error = found("20260102").expect_err("two");
+    let find = |name: &str| reader.run(name).map(|row| row.run.0);
+    assert_eq!(find("20260101-aa11").unwrap(), "20260101-aa11");
+    assert_eq!(find("20260101").unwrap(), "20260101-aa11");
+    assert_eq!(find("bb22").unwrap(), "20260102-bb22");
+    assert_eq!(find("latest").unwrap(), "20260102-cc11");
+    let error = find("20260102").expect_err("two runs match");
     assert_eq!(error.to_string(), "`20260102` matches several runs: 20260102-bb22, 20260102-cc11");
-    assert!(matches!(found("11"), Err(LedgerError::AmbiguousRun { .. })));
+    assert!(matches!(find("11"), Err(LedgerError::AmbiguousRun { .. })));
     for absent in ["", "%", "2026010_", "0102"] {
-        assert!(matches!(found(absent), Err(LedgerError::NoSuchRun { .. })), "{absent}");
+        assert!(matches!(find(absent), Err(LedgerError::NoSuchRun { .. })), "{absent}");
     }
     assert!(matches!(TestLedger::new().reader().run("latest"), Err(LedgerError::NoSuchRun { .. })));
 }
 
 #[test]
-fn a_run_shows_what_it_was_opened_with_and_where_it_is() {
+fn a_run_shows_its_inputs_and_its_position() {
     let mut test = TestLedger::new();
     let limits = Limits { money: Some(5_000_000), dispatches: Some(40), ..Limits::default() };
     let events = walk(program("feature"), Start { limits, ..Start::default() }, 2, |walker| {
@@ -65,7 +67,7 @@ fn a_run_shows_what_it_was_opened_with_and_where_it_is() {
 fn every_shipped_workflow_ends_in_the_ledger() {
     let mut test = TestLedger::new();
     for name in SHIPPED {
-        let test_run = test.append_run(name, program(name), &happy(name, 2));
+        let test_run = test.append_run(name, program(name), &happy_path(name, 2));
         let row = test.reader().run(name).unwrap();
         assert_eq!(row.stage, RunStage::Done, "{name}: {:?}", row.ended);
         assert_eq!((row.ended.as_deref(), row.place.as_str()), (Some("done"), ""));
@@ -83,13 +85,13 @@ fn every_shipped_workflow_ends_in_the_ledger() {
 #[test]
 fn rulings_are_read_as_the_kernel_shows_them() {
     let mut test = TestLedger::new();
-    let events = stormy();
+    let events = rough_path();
     let mut test_run = TestRun::new("r1", program("feature"));
     let mut lines = Vec::new();
     for event in events {
-        let ready = test_run.prepare(event, Facts::default());
-        let seq = test.ledger.append(&[ready.entry()]).unwrap()[0];
-        for ruling in &ready.step.rulings {
+        let prepared = test_run.prepare(event, Facts::default());
+        let seq = test.ledger.append(&[prepared.entry()]).unwrap()[0];
+        for ruling in &prepared.step.rulings {
             lines.push((seq, remand_kernel::view::ruling(program("feature"), &test_run.state, ruling)));
         }
     }
@@ -107,7 +109,7 @@ fn rulings_are_read_as_the_kernel_shows_them() {
 #[test]
 fn the_chain_from_request_to_commit_reads_line_by_line() {
     let mut test = TestLedger::new();
-    let test_run = test.append_run("r1", program("quick"), &happy("quick", 1));
+    let test_run = test.append_run("r1", program("quick"), &happy_path("quick", 1));
     let reader = test.reader();
     let mut lines = vec![reader.run("r1").unwrap().request];
     lines.extend(reader.rulings(&test_run.run, 0).unwrap().iter().map(|row| row.ruling.line()));
@@ -130,7 +132,7 @@ fn a_dispatch_is_running_until_it_ends_with_its_telemetry() {
     let mut test = TestLedger::new();
     let mut test_run = TestRun::new("r1", program("feature"));
     test_run.start(&mut test.ledger, Start::default());
-    let event = test_run.says("ready");
+    let event = test_run.end_event("ready");
     test_run.feed(&mut test.ledger, event, Facts::default()).unwrap();
     let reader = test.reader();
     let running = reader.dispatches(&test_run.run).unwrap();
@@ -162,16 +164,16 @@ fn a_dispatch_is_running_until_it_ends_with_its_telemetry() {
         price: Some("model-*".to_string()),
     };
     let command = test_run.open[0].id().expect("an id").to_string();
-    let event = test_run.says("done");
-    let began = test_run.at;
-    let mut ready = test_run.prepare(event, Facts { telemetry: Some(telemetry), ..Facts::default() });
-    ready.blobs.extend([prompt.clone(), output.clone(), result.clone()]);
-    test.ledger.append(&[ready.entry()]).unwrap();
+    let event = test_run.end_event("done");
+    let issued_at = test_run.at;
+    let mut prepared = test_run.prepare(event, Facts { telemetry: Some(telemetry), ..Facts::default() });
+    prepared.blobs.extend([prompt.clone(), output.clone(), result.clone()]);
+    test.ledger.append(&[prepared.entry()]).unwrap();
     let row = reader.dispatch(&test_run.run, &command).unwrap().expect("present");
-    assert_eq!((row.started_at.0, row.completed_at.map(|at| at.0)), (began + 10, Some(began + 900)));
+    assert_eq!((row.started_at.0, row.completed_at.map(|at| at.0)), (issued_at + 10, Some(issued_at + 900)));
     assert_eq!((row.status, row.retries, row.attempt), (DispatchStatus::Done, 0, 1));
     assert_eq!((row.tokens, row.money, row.time), (Some(900), Some(1200), Some(5000)));
-    assert_eq!((row.spent, spent.all()), (Some(spent), 900));
+    assert_eq!((row.spent, spent.total()), (Some(spent), 900));
     assert_eq!(row.price.as_deref(), Some("model-*"));
     assert_eq!((row.model.as_deref(), row.driver.as_deref()), (Some("model-a"), Some("rehearsal")));
     assert_eq!((row.session.as_deref(), row.exit_code), (Some("s-1"), Some(0)));
@@ -179,13 +181,13 @@ fn a_dispatch_is_running_until_it_ends_with_its_telemetry() {
     assert_eq!((row.before.as_deref(), row.after.as_deref()), (Some("tree-1"), Some("tree-2")));
     assert_eq!((row.says.as_deref(), row.summary.as_deref()), (Some("done"), Some("two modules matter")));
 
-    let event = test_run.fails(Failure::Timeout, 0);
+    let event = test_run.fail_event(Failure::Timeout, 0);
     let failed = test_run.open[0].id().expect("an id").to_string();
     test_run.feed(&mut test.ledger, event, Facts::default()).unwrap();
     let row = reader.dispatch(&test_run.run, &failed).unwrap().expect("present");
     assert_eq!((row.status, row.failure.as_deref()), (DispatchStatus::Error, Some("timeout")));
-    assert_eq!((row.money, row.spent), (None, None), "unknown cost is unknown");
-    assert_eq!((row.tokens, row.time), (None, Some(0)), "and so are tokens that nobody told");
+    assert_eq!((row.money, row.spent), (None, None), "the cost is unknown");
+    assert_eq!((row.tokens, row.time), (None, Some(0)), "the tokens are unknown too");
     let rows = reader.dispatches(&test_run.run).unwrap();
     let again = rows.last().expect("dispatched again");
     assert_eq!((again.retries, again.attempt, again.status), (1, 2, DispatchStatus::Running));
@@ -193,14 +195,14 @@ fn a_dispatch_is_running_until_it_ends_with_its_telemetry() {
 
 // CORE-11 EP-26
 #[test]
-fn costs_are_grouped_as_asked_and_count_what_is_unknown() {
+fn costs_are_grouped_and_count_dispatches_with_unknown_values() {
     let mut test = TestLedger::new();
     let mut test_run = TestRun::new("r1", program("feature"));
     test_run.start(&mut test.ledger, Start::default());
-    let event = test_run.says("ready");
+    let event = test_run.end_event("ready");
     test_run.feed(&mut test.ledger, event, Facts::default()).unwrap();
     let kinds = TokenCounts { input: 500, output: 100, cached: 250, stored: 50 };
-    let told = |model: &str, tokens, price: Option<&str>| Facts {
+    let facts = |model: &str, tokens, price: Option<&str>| Facts {
         telemetry: Some(Telemetry {
             driver: "codex".to_string(),
             model: Some(model.to_string()),
@@ -211,11 +213,11 @@ fn costs_are_grouped_as_asked_and_count_what_is_unknown() {
         }),
         ..Facts::default()
     };
-    for facts in [told("a", Some(kinds), None), told("b", Some(kinds), Some("b")), told("b", None, None)] {
-        let event = test_run.says("done");
+    for facts in [facts("a", Some(kinds), None), facts("b", Some(kinds), Some("b")), facts("b", None, None)] {
+        let event = test_run.end_event("done");
         test_run.feed(&mut test.ledger, event, facts).unwrap();
     }
-    let event = test_run.fails(Failure::Timeout, 0);
+    let event = test_run.fail_event(Failure::Timeout, 0);
     test_run.feed(&mut test.ledger, event, Facts::default()).unwrap();
 
     let reader = test.reader();
@@ -223,10 +225,13 @@ fn costs_are_grouped_as_asked_and_count_what_is_unknown() {
     let names: Vec<Option<&str>> = by_model.iter().map(|row| row.name.as_deref()).collect();
     assert_eq!(names, [Some("b"), Some("a"), None]);
     let b = &by_model[0];
-    assert_eq!((b.dispatches, b.said, b.reckoned, b.unpriced), (2, 1200, 1200, 0));
-    assert_eq!((b.tokens, b.kinds, b.unsorted, b.untold), (1800, kinds, 1, 0));
-    let nobody = &by_model[2];
-    assert_eq!((nobody.dispatches, nobody.running, nobody.untold, nobody.unpriced), (2, 1, 1, 1));
+    assert_eq!((b.dispatches, b.reported_money, b.computed_money, b.unpriced), (2, 1200, 1200, 0));
+    assert_eq!((b.tokens, b.kinds, b.without_kinds, b.unmetered), (1800, kinds, 1, 0));
+    let unknown_model = &by_model[2];
+    assert_eq!(
+        (unknown_model.dispatches, unknown_model.running, unknown_model.unmetered, unknown_model.unpriced),
+        (2, 1, 1, 1)
+    );
 
     for by in [CostBy::Role, CostBy::Agent, CostBy::Phase, CostBy::Run] {
         for run in [Some(&test_run.run), None] {
@@ -241,9 +246,9 @@ fn costs_are_grouped_as_asked_and_count_what_is_unknown() {
 }
 
 #[test]
-fn any_verdict_but_the_first_needs_revision() {
+fn every_verdict_except_the_first_gives_the_status_needs_revision() {
     let mut test = TestLedger::new();
-    let test_run = test.append_run("r1", program("feature"), &stormy());
+    let test_run = test.append_run("r1", program("feature"), &rough_path());
     let rows = test.reader().dispatches(&test_run.run).unwrap();
     let reviews: Vec<DispatchStatus> = rows
         .iter()
@@ -259,7 +264,7 @@ fn a_result_after_a_cancel_adds_only_its_cost() {
     let mut test = TestLedger::new();
     let mut test_run = TestRun::new("r1", program("feature"));
     test_run.start(&mut test.ledger, Start::default());
-    let event = test_run.says("ready");
+    let event = test_run.end_event("ready");
     test_run.feed(&mut test.ledger, event, Facts::default()).unwrap();
     let id = test_run.open[0].id().expect("an id");
     test_run.feed(&mut test.ledger, Event::Cancelled { by: "ada".to_string() }, Facts::default()).unwrap();
@@ -282,23 +287,23 @@ fn a_reader_notices_that_another_connection_wrote() {
     let reader = test.reader();
     let before = reader.data_version().unwrap();
     assert_eq!(reader.data_version().unwrap(), before);
-    test.append_run("r1", program("quick"), &happy("quick", 1));
+    test.append_run("r1", program("quick"), &happy_path("quick", 1));
     assert_ne!(reader.data_version().unwrap(), before);
 }
 
 #[test]
-fn a_thousand_parked_runs_are_listed_with_their_gates() {
+fn a_thousand_waiting_runs_are_listed_with_their_gates() {
     let mut test = TestLedger::new();
     let events = walk(program("feature"), interactive(), 1, |walker| {
         walker.until("approve-research").expect("reached");
     });
-    let mut ready = Vec::new();
+    let mut prepared = Vec::new();
     for number in 0..1000 {
         let mut test_run = TestRun::new(&format!("r{number:04}"), program("feature"));
-        ready.extend(events.iter().map(|event| test_run.prepare(event.clone(), Facts::default())));
+        prepared.extend(events.iter().map(|event| test_run.prepare(event.clone(), Facts::default())));
     }
-    for batch in ready.chunks(1000) {
-        let entries: Vec<_> = batch.iter().map(|ready| ready.entry()).collect();
+    for batch in prepared.chunks(1000) {
+        let entries: Vec<_> = batch.iter().map(|prepared| prepared.entry()).collect();
         test.ledger.append(&entries).unwrap();
     }
     let reader = test.reader();
@@ -311,7 +316,7 @@ fn a_thousand_parked_runs_are_listed_with_their_gates() {
 // PF-09
 #[test]
 fn a_defect_that_its_reviewer_does_not_report_again_is_corrected() {
-    let found = |walker: &mut Walker<'static>, finding: Finding| {
+    let report = |walker: &mut Walker<'static>, finding: Finding| {
         walker.until("code-review").expect("reached");
         let injected_by = vec!["code".to_string()];
         let findings = vec![Finding { injected_by, ..finding }];
@@ -319,33 +324,42 @@ fn a_defect_that_its_reviewer_does_not_report_again_is_corrected() {
     };
     let mut test = TestLedger::new();
     let events = walk(program("tsp"), Start::default(), 1, |walker| {
-        found(walker, finding("F1", "the export loses digits"));
+        report(walker, finding("F1", "the export loses digits"));
         let elsewhere = Location { file: "src/date.rs".to_string(), symbol: "parse".to_string(), line: 7 };
         let dates = Finding { place: elsewhere, ..finding("F2", "dates are read as local ones") };
-        found(walker, dates.clone());
-        found(walker, Finding { id: "F3".to_string(), ..dates });
+        report(walker, dates.clone());
+        report(walker, Finding { id: "F3".to_string(), ..dates });
         walker.until("code-review").expect("reached");
     });
     let test_run = test.append_run("20260102-aa11", program("tsp"), &events);
     let defects = test.reader().defects(&test_run.run).unwrap();
-    let told: Vec<_> = defects.iter().map(|defect| (defect.id.as_str(), defect.resolution)).collect();
+    let resolutions: Vec<_> = defects.iter().map(|defect| (defect.id.as_str(), defect.resolution)).collect();
     assert_eq!(
-        told,
+        resolutions,
         [
             ("F1", DefectResolution::Corrected),
             ("F2", DefectResolution::ReportedAgain),
             ("F3", DefectResolution::Open)
         ]
     );
-    let worked = |at: usize| defects[at].attempts.iter().map(|one| one.dispatches).sum::<u32>();
-    assert_eq!(worked(0), worked(1), "what is done after it was left out is none of its correction");
+    let dispatches =
+        |index: usize| defects[index].attempts.iter().map(|attempts| attempts.dispatches).sum::<u32>();
+    assert_eq!(
+        dispatches(0),
+        dispatches(1),
+        "work after the finding was omitted does not belong to its correction"
+    );
     let states: Vec<_> = test_run.state.findings.iter().map(|filed| filed.status).collect();
-    assert_eq!(states, [FiledStatus::Open, FiledStatus::Superseded, FiledStatus::Open], "it may come again");
+    assert_eq!(
+        states,
+        [FiledStatus::Open, FiledStatus::Superseded, FiledStatus::Open],
+        "it may be reported again"
+    );
 }
 
 // CORE-09
 #[test]
-fn the_latest_run_is_the_last_in_the_journal_whatever_the_clock_said() {
+fn the_latest_run_is_the_last_in_the_journal_whatever_the_clock_says() {
     let mut test = TestLedger::new();
     for (name, at) in [("r1", 3_000), ("r3", 2_000), ("r2", 1_000)] {
         let mut test_run = TestRun::new(name, program("quick"));

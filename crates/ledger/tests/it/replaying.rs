@@ -1,16 +1,16 @@
-//! Replaying from the start and from a snapshot gives the same state and open commands; so does a rebuild.
+//! Replaying from the start or from a snapshot gives the same state and open commands. A rebuild gives the same tables.
 
-use crate::support::{SHIPPED, TestLedger, TestRun, happy, interactive, program, stormy, walk};
+use crate::support::{SHIPPED, TestLedger, TestRun, happy_path, interactive, program, rough_path, walk};
 use remand_kernel::command::Command;
 use remand_kernel::event::Event;
 use remand_ledger::{Facts, LedgerError, ReplayError, ReplayFrom, RunId, audit, replay};
 
 // CORE-04, EP-28, EP-29
 #[test]
-fn a_replay_leads_to_the_same_state_and_the_same_open_commands_at_every_event() {
+fn a_replay_gives_the_same_state_and_open_commands_after_every_event() {
     let mut test = TestLedger::new();
     let mut test_run = TestRun::new("r1", program("feature"));
-    for event in stormy() {
+    for event in rough_path() {
         test_run.feed(&mut test.ledger, event, Facts::default()).unwrap();
         let replayed = replay(&test.reader(), &test_run.run, ReplayFrom::Snapshot).unwrap();
         assert_eq!(replayed.state, test_run.state);
@@ -25,14 +25,14 @@ fn a_replay_leads_to_the_same_state_and_the_same_open_commands_at_every_event() 
 #[test]
 fn a_long_run_resumes_from_its_latest_snapshot() {
     let mut test = TestLedger::new();
-    let events = happy("feature", 60);
+    let events = happy_path("feature", 60);
     assert!(events.len() > 300, "{}", events.len());
     let mut test_run = TestRun::new("r1", program("feature"));
     for event in &events[..300] {
         test_run.feed(&mut test.ledger, event.clone(), Facts::default()).unwrap();
     }
     let reader = test.reader();
-    let snapshot = reader.snapshot(&test_run.run).unwrap().expect("kept");
+    let snapshot = reader.snapshot(&test_run.run).unwrap().expect("a snapshot");
     assert_eq!(snapshot.seq, 256);
     let kept: i64 = test.raw().query_row("SELECT count(*) FROM snapshots", [], |row| row.get(0)).unwrap();
     assert_eq!(kept, 2);
@@ -52,12 +52,12 @@ fn a_long_run_resumes_from_its_latest_snapshot() {
 #[test]
 fn a_snapshot_keeps_the_commands_that_are_open_at_its_event() {
     let mut test = TestLedger::new();
-    let events = happy("feature", 60);
+    let events = happy_path("feature", 60);
     let mut test_run = TestRun::new("r1", program("feature"));
     for event in &events[..256] {
         test_run.feed(&mut test.ledger, event.clone(), Facts::default()).unwrap();
     }
-    let snapshot = test.reader().snapshot(&test_run.run).unwrap().expect("kept");
+    let snapshot = test.reader().snapshot(&test_run.run).unwrap().expect("a snapshot");
     assert!(!test_run.open.is_empty());
     assert_eq!((snapshot.seq, snapshot.open, snapshot.state), (256, test_run.open, test_run.state));
 }
@@ -66,7 +66,7 @@ fn a_snapshot_keeps_the_commands_that_are_open_at_its_event() {
 #[test]
 fn a_ruling_that_differs_from_the_recorded_one_is_reported_with_both() {
     let mut test = TestLedger::new();
-    let test_run = test.append_run("r1", program("feature"), &stormy());
+    let test_run = test.append_run("r1", program("feature"), &rough_path());
     let raw = test.raw();
     raw.execute_batch("DROP TRIGGER events_are_not_changed").unwrap();
     let changed = raw.execute(
@@ -88,16 +88,17 @@ fn a_ruling_that_differs_from_the_recorded_one_is_reported_with_both() {
 fn thousands_of_events_are_replayed_in_order_and_a_wrong_one_at_the_end_is_named() {
     let mut test = TestLedger::new();
     let mut test_run = TestRun::new("r1", program("feature"));
-    let mut events = happy("feature", 60);
+    let mut events = happy_path("feature", 60);
     let rest = events.split_off(2);
-    // Pausing and resuming makes it long.
+    // Pausing and resuming makes the run long.
     let by = || "ada".to_string();
     events.extend((0..2_500).flat_map(|_| [Event::Paused { by: by() }, Event::Resumed { by: by() }]));
     events.extend(rest);
-    let ready: Vec<_> = events.into_iter().map(|event| test_run.prepare(event, Facts::default())).collect();
-    let entries: Vec<_> = ready.iter().map(|ready| ready.entry()).collect();
+    let prepared: Vec<_> =
+        events.into_iter().map(|event| test_run.prepare(event, Facts::default())).collect();
+    let entries: Vec<_> = prepared.iter().map(|prepared| prepared.entry()).collect();
     test.ledger.append(&entries).unwrap();
-    test.ledger.follow().unwrap();
+    test.ledger.catch_up().unwrap();
     let replayed = replay(&test.reader(), &test_run.run, ReplayFrom::Start).unwrap();
     assert_eq!((replayed.seq, replayed.state), (entries.len() as u64, test_run.state));
 
@@ -115,7 +116,7 @@ fn thousands_of_events_are_replayed_in_order_and_a_wrong_one_at_the_end_is_named
 #[test]
 fn an_event_that_the_kernel_refuses_is_named() {
     let mut test = TestLedger::new();
-    let test_run = test.append_run("r1", program("quick"), &happy("quick", 1));
+    let test_run = test.append_run("r1", program("quick"), &happy_path("quick", 1));
     let raw = test.raw();
     raw.execute_batch("DROP TRIGGER events_are_not_changed").unwrap();
     raw.execute("UPDATE events SET body = '{\"resumed\":{\"by\":\"eve\"}}' WHERE seq = 1", []).unwrap();
@@ -134,7 +135,7 @@ fn a_run_continues_with_its_pinned_program() {
     let mut changed = program("quick").clone();
     changed.phases[0].name = "renamed".to_string();
     let changed: &'static remand_kernel::Program = Box::leak(Box::new(changed));
-    let test_run = test.append_run("r1", changed, &happy("quick", 1)[..2]);
+    let test_run = test.append_run("r1", changed, &happy_path("quick", 1)[..2]);
     let replayed = replay(&test.reader(), &test_run.run, ReplayFrom::Start).unwrap();
     assert_eq!(&*replayed.program, changed);
     assert_ne!(&*replayed.program, program("quick"));
@@ -157,28 +158,29 @@ fn a_missing_run_cannot_be_replayed() {
     assert!(matches!(error, ReplayError::Ledger(LedgerError::NoSuchRun { .. })));
 }
 
-/// Concurrent runs of all shipped workflows: happy, stormy, waiting, cancelled.
-fn many(test: &mut TestLedger) -> usize {
-    let mut lives: Vec<(String, &'static str, Vec<Event>)> =
-        SHIPPED.iter().map(|name| (format!("happy-{name}"), *name, happy(name, 3))).collect();
-    lives.push(("stormy".to_string(), "feature", stormy()));
+/// Appends concurrent runs of all shipped workflows: successful, with work sent back, with gates, and cancelled.
+/// Returns the number of events.
+fn append_many_runs(test: &mut TestLedger) -> usize {
+    let mut runs: Vec<(String, &'static str, Vec<Event>)> =
+        SHIPPED.iter().map(|name| (format!("happy-{name}"), *name, happy_path(name, 3))).collect();
+    runs.push(("stormy".to_string(), "feature", rough_path()));
     for name in ["feature", "ticket", "spec"] {
         let events = walk(program(name), interactive(), 2, |walker| {
             walker.finish().expect("finishes");
         });
-        lives.push((format!("asked-{name}"), name, events));
+        runs.push((format!("asked-{name}"), name, events));
     }
-    let mut cancelled = happy("issue", 2);
+    let mut cancelled = happy_path("issue", 2);
     cancelled.truncate(9);
     cancelled.push(Event::Cancelled { by: "ada".to_string() });
-    lives.push(("cancelled".to_string(), "issue", cancelled));
-    let longest = lives.iter().map(|(_, _, events)| events.len()).max().unwrap_or(0);
+    runs.push(("cancelled".to_string(), "issue", cancelled));
+    let longest = runs.iter().map(|(_, _, events)| events.len()).max().unwrap_or(0);
     let mut states: Vec<TestRun> =
-        lives.iter().map(|(run, name, _)| TestRun::new(run, program(name))).collect();
+        runs.iter().map(|(run, name, _)| TestRun::new(run, program(name))).collect();
     let mut count = 0;
-    for at in 0..longest {
-        for ((_, _, events), test_run) in lives.iter().zip(&mut states) {
-            if let Some(event) = events.get(at) {
+    for index in 0..longest {
+        for ((_, _, events), test_run) in runs.iter().zip(&mut states) {
+            if let Some(event) = events.get(index) {
                 test_run.feed(&mut test.ledger, event.clone(), Facts::default()).unwrap();
                 count += 1;
             }
@@ -209,7 +211,7 @@ fn dump(test: &TestLedger) -> Vec<String> {
         let mut rows = statement.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {
             let values: Vec<String> =
-                (0..columns).map(|at| format!("{:?}", row.get_ref(at).unwrap())).collect();
+                (0..columns).map(|column| format!("{:?}", row.get_ref(column).unwrap())).collect();
             lines.push(format!("{table}: {}", values.join(", ")));
         }
     }
@@ -220,7 +222,7 @@ fn dump(test: &TestLedger) -> Vec<String> {
 #[test]
 fn rebuilt_projections_are_identical() {
     let mut test = TestLedger::new();
-    let count = many(&mut test);
+    let count = append_many_runs(&mut test);
     let before = dump(&test);
     let raw = test.raw();
     raw.execute_batch(
@@ -238,10 +240,10 @@ fn rebuilt_projections_are_identical() {
 #[test]
 fn a_run_continues_after_a_rebuild() {
     let mut test = TestLedger::new();
-    let events = stormy();
+    let events = rough_path();
     let mut test_run = TestRun::new("r1", program("feature"));
-    for (at, event) in events.iter().enumerate() {
-        if at % 10 == 9 {
+    for (index, event) in events.iter().enumerate() {
+        if index % 10 == 9 {
             test.ledger.rebuild().unwrap();
         }
         test_run.feed(&mut test.ledger, event.clone(), Facts::default()).unwrap();

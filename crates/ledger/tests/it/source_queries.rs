@@ -1,6 +1,6 @@
 //! The gate queries that users of `anvil_checks` and `pipeline_telemetry` run, unchanged, on the views and on an export.
 
-use crate::support::{TestLedger, TestRun, check, happy, program, review, with_checks};
+use crate::support::{TestLedger, TestRun, check, happy_path, program, review, with_checks};
 use remand_kernel::evidence::RowPhase;
 use remand_kernel::finding::Severity;
 use remand_ledger::fact::{Check, Telemetry};
@@ -8,8 +8,8 @@ use remand_ledger::{Facts, Millis};
 use rusqlite::Connection;
 use std::sync::LazyLock;
 
-/// The gate queries, with a name for each.
-pub const PRINTED: &[(&str, &str)] = &[
+/// The gate queries, each with a name.
+pub const GATE_QUERIES: &[(&str, &str)] = &[
     (
         "baseline",
         "SELECT COUNT(*) FROM anvil_checks
@@ -91,7 +91,7 @@ const AVERAGE: &str = "SELECT step, AVG(JULIANDAY(completed_at) - JULIANDAY(star
 const FAILED: &str = "SELECT step, agent, status, notes FROM pipeline_telemetry WHERE status = 'ERROR';";
 
 /// Fills in the placeholders of a query.
-pub fn filled(sql: &str, run: &str, task: &str, round: u32) -> String {
+pub fn fill_in(sql: &str, run: &str, task: &str, round: u32) -> String {
     let scope = if task.contains("-code-") { "code" } else { "design" };
     sql.replace("{run_id}", run)
         .replace("{task_id}", task)
@@ -104,8 +104,8 @@ fn after(task: &str, name: &str, passed: bool, iteration: u32) -> Check {
     Check { iteration, ..check(Some(task), RowPhase::After, name, passed) }
 }
 
-/// The facts of these runs, one set for each event after the plan.
-fn seen() -> Vec<Vec<Check>> {
+/// The checks of each run, one list for each event after the plan.
+fn checks_by_event() -> Vec<Vec<Check>> {
     vec![
         vec![
             review("design", "security", 1, "approve", None),
@@ -129,17 +129,17 @@ fn seen() -> Vec<Vec<Check>> {
 }
 
 /// Two runs with the same tasks, so that a query without its run would count twice.
-pub fn test() -> TestLedger {
-    static WRITTEN: LazyLock<Vec<u8>> = LazyLock::new(|| written().bytes());
-    TestLedger::copy(&WRITTEN)
+pub fn two_runs() -> TestLedger {
+    static BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| append_two_runs().bytes());
+    TestLedger::copy(&BYTES)
 }
 
-fn written() -> TestLedger {
+fn append_two_runs() -> TestLedger {
     let mut test = TestLedger::new();
     for run in ["r1", "r2"] {
-        let mut facts = seen().into_iter().map(with_checks);
+        let mut facts = checks_by_event().into_iter().map(with_checks);
         let mut test_run = TestRun::new(run, program("feature"));
-        for event in happy("feature", 2) {
+        for event in happy_path("feature", 2) {
             let planned = test_run.state.lists.iter().any(|list| !list.is_empty());
             let mut facts = if planned { facts.next().unwrap_or_default() } else { Facts::default() };
             if matches!(event, remand_kernel::Event::Ended { .. }) {
@@ -163,12 +163,12 @@ fn count(conn: &Connection, sql: &str) -> i64 {
 
 /// The expected result of each query for a task and a round.
 fn expected(query: &str, task: &str, round: u32) -> i64 {
-    let design = task == "csv-export-design-review";
-    let code = task == "csv-export-code-review" && round == 1;
-    let reviewed = i64::from((design && round <= 2) || code) * 3;
+    let is_design = task == "csv-export-design-review";
+    let is_code = task == "csv-export-code-review" && round == 1;
+    let reviewed = i64::from((is_design && round <= 2) || is_code) * 3;
     let approved = match round {
-        1 if design || code => 2,
-        2 if design => 3,
+        1 if is_design || is_code => 2,
+        2 if is_design => 3,
         _ => 0,
     };
     let query = query.split(',').next().unwrap_or_default();
@@ -177,21 +177,21 @@ fn expected(query: &str, task: &str, round: u32) -> i64 {
         "after" if task == "t1" => 2,
         "after" if task == "t2" => 1,
         "after" => 0,
-        "design approvals" if design => approved,
-        "code approvals" if code => approved,
+        "design approvals" if is_design => approved,
+        "code approvals" if is_code => approved,
         "approvals" => approved,
-        "code blockers" | "blockers" => i64::from(code),
+        "code blockers" | "blockers" => i64::from(is_code),
         "design approvals" | "code approvals" | "design blockers" => 0,
         "submitted" => reviewed,
         other => panic!("{other}"),
     }
 }
 
-fn all_hold(conn: &Connection, run: &str) {
-    for (query, sql) in PRINTED {
+fn assert_counts(conn: &Connection, run: &str) {
+    for (query, sql) in GATE_QUERIES {
         for task in ["t1", "t2", "t9", "csv-export-design-review", "csv-export-code-review", "csv-export"] {
             for round in [1, 2, 3] {
-                let sql = filled(sql, run, task, round);
+                let sql = fill_in(sql, run, task, round);
                 assert_eq!(count(conn, &sql), expected(query, task, round), "{query} of {task}: {sql}");
             }
         }
@@ -201,25 +201,25 @@ fn all_hold(conn: &Connection, run: &str) {
 // EP-17
 #[test]
 fn every_gate_query_gives_the_expected_count_on_the_views() {
-    let test = test();
+    let test = two_runs();
     for run in ["r1", "r2"] {
-        all_hold(&test.raw(), run);
+        assert_counts(&test.raw(), run);
     }
-    let sql = filled(PRINTED[1].1, "r3", "t1", 1);
+    let sql = fill_in(GATE_QUERIES[1].1, "r3", "t1", 1);
     assert_eq!(count(&test.raw(), &sql), 0, "another run");
 }
 
 // EP-17
 #[test]
 fn an_exported_run_answers_the_unfiltered_queries_too() {
-    let test = test();
-    let to = test.beside("evidence.db");
+    let test = two_runs();
+    let to = test.sibling("evidence.db");
     let run = remand_ledger::RunId("r1".to_string());
     remand_ledger::export(&test.reader(), &run, &to).unwrap();
     let export = Connection::open(&to).unwrap();
-    all_hold(&export, "r1");
-    assert_eq!(count(&export, &filled(UNFILTERED, "", "t1", 1)), 2);
-    assert_eq!(count(&test.raw(), &filled(UNFILTERED, "", "t1", 1)), 4, "two runs are in the ledger");
+    assert_counts(&export, "r1");
+    assert_eq!(count(&export, &fill_in(UNFILTERED, "", "t1", 1)), 2);
+    assert_eq!(count(&test.raw(), &fill_in(UNFILTERED, "", "t1", 1)), 4, "two runs are in the ledger");
     let dispatches = test.reader().totals(&run).unwrap().dispatches.cast_signed();
     assert_eq!(count(&export, TOTAL), dispatches);
     assert_eq!(count(&export, "SELECT SUM(dispatch_count) FROM pipeline_telemetry"), dispatches);
@@ -232,13 +232,13 @@ fn an_exported_run_answers_the_unfiltered_queries_too() {
 // EP-17
 #[test]
 fn the_bundle_query_gives_rows_in_the_original_spelling() {
-    let test = test();
+    let test = two_runs();
     let raw = test.raw();
-    let mut statement = raw.prepare(&filled(BUNDLE, "r1", "csv-export-design-review", 1)).unwrap();
+    let mut statement = raw.prepare(&fill_in(BUNDLE, "r1", "csv-export-design-review", 1)).unwrap();
     let rows: Vec<String> = statement
         .query_map([], |row| {
             let values: Vec<rusqlite::types::Value> =
-                [0, 1, 4, 6, 7, 8].into_iter().map(|at| row.get(at)).collect::<Result<_, _>>()?;
+                [0, 1, 4, 6, 7, 8].into_iter().map(|column| row.get(column)).collect::<Result<_, _>>()?;
             Ok(format!("{values:?}"))
         })
         .unwrap()
@@ -247,7 +247,7 @@ fn the_bundle_query_gives_rows_in_the_original_spelling() {
     let second = r#"[Text("review"), Text("review-design-architecture"), Null, Text("needs_revision"), Text("Major"), Integer(1)]"#;
     assert_eq!(rows[1], second);
     assert_eq!(rows.len(), 6);
-    let mut statement = raw.prepare(&filled(BUNDLE, "r1", "t1", 1)).unwrap();
+    let mut statement = raw.prepare(&fill_in(BUNDLE, "r1", "t1", 1)).unwrap();
     let phases: Vec<String> =
         statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     assert_eq!(phases, ["baseline", "baseline", "after", "after"]);
@@ -256,12 +256,12 @@ fn the_bundle_query_gives_rows_in_the_original_spelling() {
 // EP-17, EP-26
 #[test]
 fn the_telemetry_queries_give_seconds_and_errors() {
-    let mut test = test();
+    let mut test = two_runs();
     let mut test_run = TestRun::new("r3", program("feature"));
     test_run.start(&mut test.ledger, Default::default());
-    let event = test_run.says("ready");
+    let event = test_run.end_event("ready");
     test_run.feed(&mut test.ledger, event, Facts::default()).unwrap();
-    let event = test_run.fails(remand_kernel::signal::Failure::Denied, 0);
+    let event = test_run.fail_event(remand_kernel::signal::Failure::Denied, 0);
     test_run.feed(&mut test.ledger, event, Facts::default()).unwrap();
     let raw = test.raw();
     let mut statement = raw.prepare(AVERAGE).unwrap();
@@ -292,7 +292,7 @@ fn the_telemetry_queries_give_seconds_and_errors() {
 // EP-17
 #[test]
 fn the_views_have_the_original_columns_and_time_format() {
-    let test = test();
+    let test = two_runs();
     let raw = test.raw();
     let columns = |view: &str| -> Vec<String> {
         let statement = raw.prepare(&format!("SELECT * FROM {view}")).unwrap();
@@ -351,24 +351,25 @@ fn a_long_snippet_is_cut_in_the_view() {
     let mut test_run = TestRun::new("r1", program("quick"));
     test_run.start(&mut test.ledger, Default::default());
     let row = Check { snippet: "ä".repeat(900), ..check(Some("t1"), RowPhase::After, "build", true) };
-    let event = test_run.says("ready");
+    let event = test_run.end_event("ready");
     test_run.feed(&mut test.ledger, event, with_checks(vec![row])).unwrap();
     assert_eq!(count(&test.raw(), "SELECT length(output_snippet) FROM anvil_checks"), 500);
-    let to = test.beside("evidence.db");
-    remand_ledger::export(&test.reader(), &test_run.run, &to).expect("obeys the check on the length");
+    let to = test.sibling("evidence.db");
+    remand_ledger::export(&test.reader(), &test_run.run, &to)
+        .expect("short enough for the constraint on the length");
 }
 
 // EP-18
 #[test]
 fn every_gate_query_is_answered_from_an_index_alone() {
-    let test = test();
+    let test = two_runs();
     let raw = test.raw();
     let root = |name: &str| -> i64 {
         raw.query_row("SELECT rootpage FROM sqlite_schema WHERE name = ?1", [name], |row| row.get(0)).unwrap()
     };
     let (table, index) = (root("checks"), root("checks_standing"));
-    for (query, sql) in PRINTED {
-        let sql = filled(sql, "r1", "t1", 1);
+    for (query, sql) in GATE_QUERIES {
+        let sql = fill_in(sql, "r1", "t1", 1);
         let mut statement = raw.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let plan: Vec<String> =
             statement.query_map([], |row| row.get::<_, String>(3)).unwrap().map(Result::unwrap).collect();

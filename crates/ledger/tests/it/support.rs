@@ -21,7 +21,7 @@ pub const TO_FORMAT_11: &str =
     ALTER TABLE rulings DROP COLUMN kind; ALTER TABLE checks DROP COLUMN tree;
     ALTER TABLE commands DROP COLUMN malformed; PRAGMA user_version = 11;";
 
-/// A compiled workflow, which must be accepted.
+/// A compiled workflow, by the name of a shipped one.
 pub fn program(name: &str) -> &'static Program {
     static PROGRAMS: LazyLock<Vec<Program>> = LazyLock::new(|| {
         SHIPPED
@@ -52,7 +52,7 @@ impl TestLedger {
         self.folder.path().join("ledger.db")
     }
 
-    pub fn beside(&self, name: &str) -> PathBuf {
+    pub fn sibling(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
@@ -80,8 +80,8 @@ impl TestLedger {
         std::fs::read(self.path()).expect("read")
     }
 
-    /// The same without opening it as a ledger, which would upgrade it.
-    pub fn bytes_of_older(&self) -> Vec<u8> {
+    /// The complete database file of an older format. It is not opened as a ledger, which would upgrade it.
+    pub fn bytes_without_upgrade(&self) -> Vec<u8> {
         let raw = rusqlite::Connection::open(self.path()).expect("a connection");
         raw.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).expect("checkpointed");
         std::fs::read(self.path()).expect("read")
@@ -90,15 +90,15 @@ impl TestLedger {
     /// Steps these events as a new run, and appends them in one commit.
     pub fn append_run(&mut self, name: &str, program: &'static Program, events: &[Event]) -> TestRun {
         let mut test_run = TestRun::new(name, program);
-        let ready: Vec<OwnedEntry> =
+        let prepared: Vec<OwnedEntry> =
             events.iter().map(|event| test_run.prepare(event.clone(), Facts::default())).collect();
-        let entries: Vec<JournalEntry<'_>> = ready.iter().map(OwnedEntry::entry).collect();
-        self.ledger.append(&entries).and_then(|_| self.ledger.follow()).expect("appended");
+        let entries: Vec<JournalEntry<'_>> = prepared.iter().map(OwnedEntry::entry).collect();
+        self.ledger.append(&entries).and_then(|_| self.ledger.catch_up()).expect("appended");
         test_run
     }
 }
 
-/// A run with its state.
+/// A run with its state and open commands.
 pub struct TestRun {
     pub run: RunId,
     pub program: &'static Program,
@@ -147,7 +147,7 @@ impl TestRun {
             blobs.push(pinned);
         }
         self.at += 1000;
-        let step = step(self.program, &mut self.state, &event).expect("taken");
+        let step = step(self.program, &mut self.state, &event).expect("accepted");
         if let Event::Ended { id, .. } | Event::Answered { id, .. } = &event {
             self.open.retain(|command| command.id() != Some(*id));
         }
@@ -164,9 +164,9 @@ impl TestRun {
     }
 
     pub fn feed(&mut self, ledger: &mut Ledger, event: Event, facts: Facts) -> Result<u64, LedgerError> {
-        let ready = self.prepare(event, facts);
-        let seqs = ledger.append(&[ready.entry()])?;
-        ledger.follow()?;
+        let prepared = self.prepare(event, facts);
+        let seqs = ledger.append(&[prepared.entry()])?;
+        ledger.catch_up()?;
         Ok(seqs[0])
     }
 
@@ -175,25 +175,25 @@ impl TestRun {
         self.feed(ledger, Event::Started(start), Facts::default()).expect("started");
     }
 
-    /// The first open command ends with this report.
-    pub fn says(&self, says: &str) -> Event {
+    /// The event that ends the first open command with this verdict.
+    pub fn end_event(&self, verdict: &str) -> Event {
         let id = self.open[0].id().expect("an id");
         let usage = Usage { money: Some(1200), tokens: Some(900), time: 5000, ..Usage::default() };
-        Event::Ended { id, outcome: Outcome::Said(Box::new(Report::saying(says))), usage }
+        Event::Ended { id, outcome: Outcome::Said(Box::new(Report::saying(verdict))), usage }
     }
 
-    /// The first open command fails.
-    pub fn fails(&self, failure: Failure, in_a_row: u16) -> Event {
+    /// The event that fails the first open command.
+    pub fn fail_event(&self, failure: Failure, in_a_row: u16) -> Event {
         let id = self.open[0].id().expect("an id");
         let outcome = Outcome::Failed { failure, detail: "no network".to_string(), in_a_row };
         Event::Ended { id, outcome, usage: Usage::default() }
     }
 
-    /// The first open gate is answered.
-    pub fn answers(&self, option: &str) -> Event {
-        let asked = self.open.iter().find(|command| matches!(command, Command::Ask(_))).expect("a gate");
+    /// The event that answers the first open gate.
+    pub fn answer_event(&self, option: &str) -> Event {
+        let question = self.open.iter().find(|command| matches!(command, Command::Ask(_))).expect("a gate");
         Event::Answered {
-            id: asked.id().expect("an id"),
+            id: question.id().expect("an id"),
             option: option.to_string(),
             by: "ada".to_string(),
             note: "looks right".to_string(),
@@ -225,23 +225,23 @@ pub fn interactive() -> Start {
     Start { mode: Mode::Interactive, ..Start::default() }
 }
 
-/// Tasks with their files; each needs the one before.
+/// Tasks with one file each. Each task needs the previous one.
 pub fn tasks(count: usize) -> Vec<Item> {
-    let task = |at: usize| Item {
-        id: format!("t{at}"),
-        needs: (at > 1).then(|| format!("t{}", at - 1)).into_iter().collect(),
-        files: vec![format!("src/t{at}.rs")],
+    let task = |number: usize| Item {
+        id: format!("t{number}"),
+        needs: (number > 1).then(|| format!("t{}", number - 1)).into_iter().collect(),
+        files: vec![format!("src/t{number}.rs")],
         ..Item::default()
     };
     (1..=count).map(task).collect()
 }
 
-/// The events of a walk.
+/// The events of a walk through a program, with `count` tasks.
 pub fn walk(
     program: &'static Program,
     start: Start,
     count: usize,
-    go: impl FnOnce(&mut Walker<'static>),
+    drive: impl FnOnce(&mut Walker<'static>),
 ) -> Vec<Event> {
     let lists = vec![
         ("tasks".to_string(), tasks(count)),
@@ -249,17 +249,17 @@ pub fn walk(
         ("batches".to_string(), tasks(1)),
     ];
     let mut walker = Walker::start(program, start, lists).expect("starts");
-    go(&mut walker);
-    walker.records.into_iter().map(|taken| taken.event).collect()
+    drive(&mut walker);
+    walker.records.into_iter().map(|record| record.event).collect()
 }
 
 /// The events of a run in which every verdict accepts.
-pub fn happy(name: &str, count: usize) -> Vec<Event> {
+pub fn happy_path(name: &str, count: usize) -> Vec<Event> {
     walk(program(name), Start::default(), count, |walker| walker.finish().expect("finishes"))
 }
 
-/// The events of a feature run with work sent back twice, a task that fails first, and a pause.
-pub fn stormy() -> Vec<Event> {
+/// The events of a feature run with work sent back twice, a task that is not accepted at first, and a pause.
+pub fn rough_path() -> Vec<Event> {
     walk(program("feature"), Start::default(), 3, |walker| {
         walker.until("design-review").expect("reached");
         let findings = vec![finding("F1", "the export loses digits"), finding("F2", "no owner is checked")];
@@ -310,7 +310,7 @@ pub fn check(task: Option<&str>, phase: RowPhase, name: &str, passed: bool) -> C
         tool: "cargo".to_string(),
         command: Some(format!("cargo {name}")),
         exit_code: Some(i32::from(!passed)),
-        snippet: format!("{name} said so"),
+        snippet: format!("output of {name}"),
         output: None,
         passed,
         verdict: None,

@@ -1,32 +1,32 @@
-//! Tampering: an audit finds and names every change that was not made through the ledger.
+//! Tampering: an audit reports every change that was not made through the ledger.
 
-use crate::support::{TestLedger, check, happy, program, stormy, with_checks};
+use crate::support::{TestLedger, check, happy_path, program, rough_path, with_checks};
 use remand_kernel::evidence::RowPhase;
 use remand_ledger::audit::{AuditPart, AuditProblem, RowFault};
 use remand_ledger::{ChainHead, ReplayFrom, RunId, audit, replay};
 use rusqlite::Connection;
 use std::sync::LazyLock;
 
-/// Two concurrent runs, with a check, and long enough for a snapshot.
-fn test() -> TestLedger {
-    static WRITTEN: LazyLock<Vec<u8>> = LazyLock::new(|| written().bytes());
-    TestLedger::copy(&WRITTEN)
+/// Two concurrent runs with a check, and a run that is long enough for a snapshot.
+fn three_runs() -> TestLedger {
+    static BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| append_three_runs().bytes());
+    TestLedger::copy(&BYTES)
 }
 
-fn written() -> TestLedger {
+fn append_three_runs() -> TestLedger {
     let mut test = TestLedger::new();
-    let mut lives = [
+    let mut test_runs = [
         crate::support::TestRun::new("r1", program("feature")),
         crate::support::TestRun::new("r2", program("feature")),
     ];
-    for (at, event) in stormy().into_iter().enumerate() {
-        for test_run in &mut lives {
+    for (index, event) in rough_path().into_iter().enumerate() {
+        for test_run in &mut test_runs {
             let rows = vec![check(Some("t1"), RowPhase::After, "build", false)];
-            let facts = if at == 20 { with_checks(rows) } else { Default::default() };
+            let facts = if index == 20 { with_checks(rows) } else { Default::default() };
             test_run.feed(&mut test.ledger, event.clone(), facts).unwrap();
         }
     }
-    let long = test.append_run("long", program("feature"), &happy("feature", 30));
+    let long = test.append_run("long", program("feature"), &happy_path("feature", 30));
     assert!(test.reader().snapshot(&long.run).unwrap().is_some());
     assert!(audit(&test.reader(), None, |_| {}).unwrap().is_sound());
     test
@@ -54,7 +54,7 @@ fn problems(test: &TestLedger, expected: Option<ChainHead>) -> Vec<AuditProblem>
 }
 
 /// The run and number of a row of the journal.
-fn place(conn: &Connection, id: i64) -> (Option<RunId>, Option<u64>) {
+fn event_of_row(conn: &Connection, id: i64) -> (Option<RunId>, Option<u64>) {
     conn.query_row("SELECT run, seq FROM events WHERE id = ?1", [id], |row| {
         Ok((Some(RunId(row.get(0)?)), Some(row.get::<_, i64>(1)?.unsigned_abs())))
     })
@@ -63,7 +63,7 @@ fn place(conn: &Connection, id: i64) -> (Option<RunId>, Option<u64>) {
 
 // CORE-08
 #[test]
-fn a_changed_row_is_named_whichever_column_changed() {
+fn a_changed_row_is_reported_whichever_column_changed() {
     for change in [
         "at = at + 1",
         "kind = 'answered'",
@@ -74,8 +74,8 @@ fn a_changed_row_is_named_whichever_column_changed() {
         "hash = zeroblob(32)",
         "hash = x'00'",
     ] {
-        let test = test();
-        let (run, seq) = place(&test.raw(), 11);
+        let test = three_runs();
+        let (run, seq) = event_of_row(&test.raw(), 11);
         tamper(&test, &format!("UPDATE events SET {change} WHERE id = 11"));
         let found = problems(&test, None);
         assert_eq!(
@@ -89,9 +89,9 @@ fn a_changed_row_is_named_whichever_column_changed() {
 
 // CORE-08
 #[test]
-fn a_removed_row_is_named() {
-    let test = test();
-    let (run, seq) = place(&test.raw(), 12);
+fn a_removed_row_is_reported() {
+    let test = three_runs();
+    let (run, seq) = event_of_row(&test.raw(), 12);
     tamper(&test, "DELETE FROM events WHERE id = 12");
     let found = problems(&test, None);
     assert_eq!(found.first(), Some(&AuditProblem::Row { id: 12, run, seq, fault: RowFault::Removed }));
@@ -99,10 +99,10 @@ fn a_removed_row_is_named() {
 
 // CORE-08
 #[test]
-fn a_removed_row_is_named_even_if_the_others_were_renumbered() {
+fn a_removed_row_is_reported_even_if_the_others_were_renumbered() {
     for id in [12, 1] {
-        let test = test();
-        let (run, seq) = place(&test.raw(), id);
+        let test = three_runs();
+        let (run, seq) = event_of_row(&test.raw(), id);
         tamper(
             &test,
             &format!("DELETE FROM events WHERE id = {id}; UPDATE events SET id = id - 1 WHERE id > {id}"),
@@ -114,14 +114,14 @@ fn a_removed_row_is_named_even_if_the_others_were_renumbered() {
 
 // CORE-08
 #[test]
-fn an_inserted_row_is_named_in_the_middle_and_at_the_end() {
+fn an_inserted_row_is_reported_in_the_middle_and_at_the_end() {
     let insert = |id: &str| {
         format!(
             "INSERT INTO events SELECT {id}, 'intruder', 1, at, kind, body, facts, rulings, commands, hash
             FROM events WHERE id = 1"
         )
     };
-    let middle = test();
+    let middle = three_runs();
     let shift = "UPDATE events SET id = -id - 1 WHERE id >= 9; UPDATE events SET id = -id WHERE id < 0;";
     tamper(&middle, &format!("{shift} {}", insert("9")));
     let intruder = |id: i64| AuditProblem::Row {
@@ -132,12 +132,12 @@ fn an_inserted_row_is_named_in_the_middle_and_at_the_end() {
     };
     assert_eq!(problems(&middle, None).first(), Some(&intruder(9)));
 
-    let end = test();
+    let end = three_runs();
     let last = end.reader().head().unwrap().count.cast_signed() + 1;
     tamper(&end, &insert(&last.to_string()));
     assert_eq!(problems(&end, None).first(), Some(&intruder(last)));
 
-    let front = test();
+    let front = three_runs();
     tamper(&front, &insert("0"));
     assert_eq!(problems(&front, None).first(), Some(&intruder(0)));
 }
@@ -145,10 +145,10 @@ fn an_inserted_row_is_named_in_the_middle_and_at_the_end() {
 // CORE-08
 #[test]
 fn a_truncated_journal_is_found() {
-    let test = test();
+    let test = three_runs();
     let head = test.reader().head().unwrap();
     let last = head.count.cast_signed();
-    let (run, seq) = place(&test.raw(), last);
+    let (run, seq) = event_of_row(&test.raw(), last);
     tamper(&test, &format!("DELETE FROM events WHERE id = {last}"));
     let found = problems(&test, None);
     assert_eq!(found.first(), Some(&AuditProblem::Row { id: last, run, seq, fault: RowFault::Removed }));
@@ -161,18 +161,18 @@ fn a_truncated_journal_is_found() {
 // CORE-08
 #[test]
 fn a_truncation_without_traces_is_found_by_the_expected_head() {
-    let mut test = test();
+    let mut test = three_runs();
     let head = test.reader().head().unwrap();
     tamper(&test, &format!("DELETE FROM events WHERE id = {}", head.count));
     test.ledger.rebuild().unwrap();
-    assert_eq!(problems(&test, None), [], "nothing else tells");
+    assert_eq!(problems(&test, None), [], "nothing else shows it");
     assert_eq!(
         problems(&test, Some(head)),
         [AuditProblem::CutOff { expected: head.count, found: head.count - 1 }]
     );
 
     // After the truncation other events were appended: the same length, another history.
-    let events = happy("quick", 1);
+    let events = happy_path("quick", 1);
     test.append_run("other", program("quick"), &events);
     assert_eq!(problems(&test, Some(head)), [AuditProblem::OtherHistory { count: head.count }]);
     let now = test.reader().head().unwrap();
@@ -182,8 +182,8 @@ fn a_truncation_without_traces_is_found_by_the_expected_head() {
 
 // CORE-08
 #[test]
-fn a_changed_projection_is_named_with_table_row_and_column() {
-    let test = test();
+fn a_changed_projection_is_reported_with_table_row_and_column() {
+    let test = three_runs();
     tamper(
         &test,
         "UPDATE checks SET passed = 1 WHERE id = (SELECT id FROM checks ORDER BY id LIMIT 1 OFFSET 1)",
@@ -195,42 +195,42 @@ fn a_changed_projection_is_named_with_table_row_and_column() {
     assert_eq!((*table, row.as_str(), column.as_deref()), ("checks", "id 2", Some("passed")));
     assert_eq!((found.as_str(), made.as_str()), ("1", "0"));
 
-    let test = self::test();
+    let test = three_runs();
     tamper(&test, "UPDATE rulings SET action = 'next' WHERE action = 'remand design' AND run = 'r2'");
-    let words = problems(&test, None)[0].to_string();
-    let said = "in table rulings, row run `r2`, seq 11, n 0, column action holds `next`, but the journal gives \
+    let message = problems(&test, None)[0].to_string();
+    let expected = "in table rulings, row run `r2`, seq 11, n 0, column action holds `next`, but the journal gives \
         `remand design`";
-    assert_eq!(words, said);
+    assert_eq!(message, expected);
 }
 
 // CORE-08
 #[test]
-fn a_missing_or_superfluous_projection_row_is_named() {
+fn a_missing_or_superfluous_projection_row_is_reported() {
     for (sql, table, found, made) in [
         ("DELETE FROM findings WHERE run = 'r1' AND position = 1", "findings", "absent", "present"),
         ("DELETE FROM commands WHERE id = (SELECT max(id) FROM commands)", "commands", "absent", "present"),
         ("INSERT INTO tasks VALUES ('r1', 'a-task', 9, '[]', '[]', 1)", "tasks", "present", "absent"),
         ("INSERT INTO tasks VALUES ('z', 'z-task', 9, '[]', '[]', 1)", "tasks", "present", "absent"),
     ] {
-        let test = test();
+        let test = three_runs();
         tamper(&test, sql);
         let problems = problems(&test, None);
-        let [AuditProblem::Projection { table: named, column: None, found: is, made: should, .. }] =
+        let [AuditProblem::Projection { table: reported, column: None, found: actual, made: expected, .. }] =
             &problems[..]
         else {
             panic!("{problems:#?}")
         };
-        assert_eq!((*named, is.as_str(), should.as_str()), (table, found, made));
+        assert_eq!((*reported, actual.as_str(), expected.as_str()), (table, found, made));
     }
 }
 
 // CORE-08
 #[test]
-fn a_blob_that_was_changed_or_removed_is_named() {
-    let test = test();
+fn a_blob_that_was_changed_or_removed_is_reported() {
+    let test = three_runs();
     tamper(&test, "UPDATE blobs SET body = CAST(CAST(body AS TEXT) || ' ' AS BLOB)");
     assert!(matches!(problems(&test, None)[0], AuditProblem::BlobChanged { .. }));
-    let test = self::test();
+    let test = three_runs();
     let pinned = test.reader().run("r1").unwrap().pinned;
     tamper(&test, "DELETE FROM blobs");
     let run = RunId("r1".to_string());
@@ -239,8 +239,8 @@ fn a_blob_that_was_changed_or_removed_is_named() {
 
 // CORE-08
 #[test]
-fn a_snapshot_that_differs_from_a_replay_is_named() {
-    let test = test();
+fn a_snapshot_that_differs_from_a_replay_is_reported() {
+    let test = three_runs();
     tamper(
         &test,
         "UPDATE snapshots SET state = replace(state, '\"confidence\":\"high\"', '\"confidence\":\"low\"')",
@@ -251,8 +251,8 @@ fn a_snapshot_that_differs_from_a_replay_is_named() {
 
 // CORE-08
 #[test]
-fn a_snapshot_with_other_open_commands_is_named() {
-    let test = test();
+fn a_snapshot_with_other_open_commands_is_reported() {
+    let test = three_runs();
     tamper(&test, "UPDATE snapshots SET open = '[]'");
     let run = RunId("long".to_string());
     assert_eq!(problems(&test, None), [AuditProblem::Snapshot { run, seq: 128 }]);
@@ -260,8 +260,8 @@ fn a_snapshot_with_other_open_commands_is_named() {
 
 // CORE-08
 #[test]
-fn a_snapshot_of_a_nonexistent_event_is_named_and_not_used() {
-    let test = test();
+fn a_snapshot_of_a_nonexistent_event_is_reported_and_not_used() {
+    let test = three_runs();
     let run = RunId("long".to_string());
     let before = replay(&test.reader(), &run, ReplayFrom::Start).unwrap();
     tamper(
@@ -276,7 +276,7 @@ fn a_snapshot_of_a_nonexistent_event_is_named_and_not_used() {
 // CORE-04, CORE-09
 #[test]
 fn a_run_with_an_unreadable_snapshot_resumes_from_its_start() {
-    let test = test();
+    let test = three_runs();
     let run = RunId("long".to_string());
     let before = replay(&test.reader(), &run, ReplayFrom::Start).unwrap();
     tamper(&test, "UPDATE snapshots SET state = '{}'");
@@ -287,21 +287,21 @@ fn a_run_with_an_unreadable_snapshot_resumes_from_its_start() {
 // CORE-08
 #[test]
 fn a_rebuild_repairs_projections_and_snapshots() {
-    let mut test = test();
+    let mut test = three_runs();
     tamper(
         &test,
         "UPDATE snapshots SET open = '[]'; UPDATE runs SET place = 'elsewhere'; DELETE FROM rulings",
     );
     let found = problems(&test, None);
-    assert!(found.len() >= 3 && found.iter().all(AuditProblem::is_of_projections), "{found:?}");
+    assert!(found.len() >= 3 && found.iter().all(AuditProblem::is_in_projections), "{found:?}");
     test.ledger.rebuild().unwrap();
     assert_eq!(problems(&test, None), []);
 }
 
 // CORE-08
 #[test]
-fn missing_triggers_are_found() {
-    let test = test();
+fn missing_changed_and_added_schema_objects_are_found() {
+    let test = three_runs();
     let raw = test.raw();
     raw.execute_batch(
         "DROP TRIGGER events_are_not_removed; DROP VIEW anvil_checks;
@@ -321,7 +321,7 @@ fn missing_triggers_are_found() {
 
 #[test]
 fn an_audit_reports_its_progress() {
-    let test = test();
+    let test = three_runs();
     let mut seen = Vec::new();
     audit(&test.reader(), None, |progress| {
         if progress.done == 0 {

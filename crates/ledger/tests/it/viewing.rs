@@ -1,7 +1,7 @@
-//! The view of a run that all readers share, and facts that are columns rather than prose.
+//! The view of a run that all readers share, and facts that are stored in columns.
 
 use crate::support::{
-    TO_FORMAT_11, TestLedger, TestRun, check, interactive, program, stormy, walk, with_checks,
+    TO_FORMAT_11, TestLedger, TestRun, check, interactive, program, rough_path, walk, with_checks,
 };
 use remand_kernel::event::{Event, Limits, Start};
 use remand_kernel::evidence::RowPhase;
@@ -13,10 +13,10 @@ use remand_ledger::view::{HoldReason, OpenKind, RunOutcome, TaskState};
 use remand_ledger::{Facts, LimitKind, ReplayFrom, RunDetail, RunPosition, audit, replay};
 
 #[test]
-fn the_view_shows_what_a_replay_would_after_every_event() {
+fn the_view_equals_a_replay_after_every_event() {
     let mut test = TestLedger::new();
     let (mut test_run, reader) = (TestRun::new("r1", program("feature")), test.reader());
-    for event in stormy() {
+    for event in rough_path() {
         let seq = test_run.feed(&mut test.ledger, event, Facts::default()).unwrap();
         let view = reader.run_view(&test_run.run).unwrap();
         let replayed = replay(&reader, &test_run.run, ReplayFrom::Start).unwrap();
@@ -36,19 +36,23 @@ fn the_view_shows_what_a_replay_would_after_every_event() {
 }
 
 #[test]
-fn a_view_and_the_changes_since_it_are_seamless() {
+fn no_change_is_missing_between_a_view_and_the_changes_since_it() {
     let mut test = TestLedger::new();
     let (mut test_run, reader) = (TestRun::new("r1", program("feature")), test.reader());
     let mut open: Vec<String> = Vec::new();
     let mut seen = 0;
-    for event in stormy() {
-        let ready = test_run.prepare(event, Facts::default());
-        let seq = test.ledger.append(&[ready.entry()]).unwrap()[0];
-        test.ledger.follow().unwrap();
+    for event in rough_path() {
+        let prepared = test_run.prepare(event, Facts::default());
+        let seq = test.ledger.append(&[prepared.entry()]).unwrap()[0];
+        test.ledger.catch_up().unwrap();
         let changes = reader.changes_since(&test_run.run, seen).unwrap();
         let [change] = &changes[..] else { panic!("{changes:#?}") };
-        let own = remand_ledger::RunChange::of(test_run.program, &test_run.state, seq, &ready.entry());
-        assert_eq!(*change, own, "the journal and the step that was just committed give the same change");
+        let from_step =
+            remand_ledger::RunChange::of(test_run.program, &test_run.state, seq, &prepared.entry());
+        assert_eq!(
+            *change, from_step,
+            "the journal and the step that was just committed give the same change"
+        );
         open.retain(|id| !change.closed.contains(id));
         open.extend(change.commands.iter().filter_map(|command| command.id.clone()));
         let view = reader.run_view(&test_run.run).unwrap();
@@ -74,14 +78,14 @@ fn an_open_command_has_its_role_its_phase_and_its_start() {
 
 // CORE-07
 #[test]
-fn a_gate_at_a_limit_says_which_limit_in_a_column() {
+fn a_gate_at_a_limit_names_the_limit_in_a_column() {
     for (limits, expected, left) in [
         (Limits { dispatches: Some(2), ..Limits::default() }, LimitKind::Dispatches, Some(0)),
         // The agents of a walk do not report their tokens.
         (Limits { tokens: Some(100), ..Limits::default() }, LimitKind::UnknownTokens, None),
     ] {
         let mut test = TestLedger::new();
-        let run = test.append_run("r1", program("feature"), &held_by(limits)).run;
+        let run = test.append_run("r1", program("feature"), &events_until_held(limits)).run;
         let view = test.reader().run_view(&run).unwrap();
         let [gate] = &view.gates[..] else { panic!("{:#?}", view.gates) };
         assert_eq!((gate.limit_kind, gate.limit()), (Some(expected), Some(expected.name())));
@@ -96,13 +100,13 @@ fn a_gate_at_a_limit_says_which_limit_in_a_column() {
 }
 
 /// The events of a run until one of these limits holds it.
-fn held_by(limits: Limits) -> Vec<Event> {
+fn events_until_held(limits: Limits) -> Vec<Event> {
     let program = program("feature");
     let start = Start { limits, ..Start::default() };
     let mut events = walk(program, start, 1, |walker| walker.finish().expect("finishes"));
     let mut state = State::new(program);
     let held = events.iter().position(|event| {
-        step(program, &mut state, event).expect("taken");
+        step(program, &mut state, event).expect("accepted");
         state.hold.is_some()
     });
     events.truncate(held.expect("held") + 1);
@@ -110,7 +114,7 @@ fn held_by(limits: Limits) -> Vec<Event> {
 }
 
 #[test]
-fn a_gate_of_a_phase_is_about_no_limit() {
+fn a_gate_of_a_phase_has_no_limit() {
     let mut test = TestLedger::new();
     let events = walk(program("feature"), interactive(), 1, |walker| {
         walker.until("approve-research").expect("reached");
@@ -119,7 +123,7 @@ fn a_gate_of_a_phase_is_about_no_limit() {
     assert_eq!(test.reader().run_view(&test_run.run).unwrap().gates[0].limit_kind, None);
 }
 
-/// An old journal has only the note; a new one has the fact, however the note is worded.
+/// An old journal has only the note. A new one has the fact, and the wording of the note does not matter.
 #[test]
 fn a_commit_is_known_from_its_fact_and_in_old_journals_from_its_note() {
     let committed = |file: Option<&str>| Delivery::Committed {
@@ -139,7 +143,7 @@ fn a_commit_is_known_from_its_fact_and_in_old_journals_from_its_note() {
         let mut test = TestLedger::new();
         let mut test_run = TestRun::new("r1", program("quick"));
         test_run.start(&mut test.ledger, Start::default());
-        let event = test_run.fails(Failure::Transient, 0);
+        let event = test_run.fail_event(Failure::Transient, 0);
         test_run.feed(&mut test.ledger, event, facts).unwrap();
         let reader = test.reader();
         assert_eq!(reader.deliveries(&test_run.run).unwrap().len(), 1);
@@ -150,7 +154,7 @@ fn a_commit_is_known_from_its_fact_and_in_old_journals_from_its_note() {
 
 // EP-19
 #[test]
-fn a_baseline_row_of_a_task_knows_its_tree() {
+fn a_baseline_row_of_a_task_has_its_tree() {
     let mut test = TestLedger::new();
     let mut test_run = TestRun::new("r1", program("quick"));
     test_run.start(&mut test.ledger, Start::default());
@@ -164,7 +168,7 @@ fn a_baseline_row_of_a_task_knows_its_tree() {
         ])
     };
     for facts in [with_checks(vec![old]), new] {
-        let event = test_run.fails(Failure::Environment, 1);
+        let event = test_run.fail_event(Failure::Environment, 1);
         test_run.feed(&mut test.ledger, event, facts).unwrap();
     }
     let rows = test.reader().checks(&test_run.run, Default::default()).unwrap();
@@ -176,7 +180,7 @@ fn a_baseline_row_of_a_task_knows_its_tree() {
 
 // SR-03
 #[test]
-fn a_malformed_result_says_what_was_wrong_in_a_column() {
+fn the_cause_of_a_malformed_result_is_stored_in_a_column() {
     let mut test = TestLedger::new();
     let events = walk(program("feature"), Start::default(), 1, |walker| {
         walker.until("spec").expect("reached");
@@ -184,7 +188,7 @@ fn a_malformed_result_says_what_was_wrong_in_a_column() {
     let mut test_run = test.append_run("r1", program("feature"), &events);
     let facts = Facts { malformed: Some(MalformedCause::TooShort), ..Facts::default() };
     for facts in [Facts::default(), facts] {
-        let event = test_run.fails(Failure::Malformed, 0);
+        let event = test_run.fail_event(Failure::Malformed, 0);
         test_run.feed(&mut test.ledger, event, facts).unwrap();
     }
     let rows = test.reader().dispatches(&test_run.run).unwrap();
@@ -193,9 +197,9 @@ fn a_malformed_result_says_what_was_wrong_in_a_column() {
 }
 
 #[test]
-fn a_ruling_says_what_it_did_in_a_column() {
+fn the_action_of_a_ruling_is_stored_in_a_column() {
     let mut test = TestLedger::new();
-    let test_run = test.append_run("r1", program("feature"), &stormy());
+    let test_run = test.append_run("r1", program("feature"), &rough_path());
     let rulings = test.reader().rulings(&test_run.run, 0).unwrap();
     for row in &rulings {
         let is_remand = row.ruling.action.starts_with("remand ");
@@ -207,31 +211,35 @@ fn a_ruling_says_what_it_did_in_a_column() {
 
 // CORE-09
 #[test]
-fn a_ledger_of_the_format_before_gets_the_new_facts_of_all_its_runs() {
+fn an_upgrade_from_the_previous_format_fills_in_the_new_facts_of_all_runs() {
     let mut test = TestLedger::new();
-    test.append_run("r1", program("feature"), &stormy());
-    test.append_run("r2", program("feature"), &held_by(Limits { dispatches: Some(2), ..Limits::default() }));
+    test.append_run("r1", program("feature"), &rough_path());
+    test.append_run(
+        "r2",
+        program("feature"),
+        &events_until_held(Limits { dispatches: Some(2), ..Limits::default() }),
+    );
     let runs = ["r1", "r2"].map(|run| remand_ledger::RunId(run.to_string()));
-    let shown = |test: &TestLedger| runs.clone().map(|run| test.reader().run_view(&run).unwrap());
-    let before = shown(&test);
+    let views = |test: &TestLedger| runs.clone().map(|run| test.reader().run_view(&run).unwrap());
+    let before = views(&test);
     let old = TestLedger::copy(&{
         test.raw().execute_batch(TO_FORMAT_11).unwrap();
-        test.bytes_of_older()
+        test.bytes_without_upgrade()
     });
-    assert_eq!(shown(&old), before);
+    assert_eq!(views(&old), before);
     assert!(audit(&old.reader(), None, |_| {}).unwrap().is_sound());
 }
 
 #[test]
 fn a_run_that_cannot_be_replayed_keeps_its_rows_when_its_ledger_is_upgraded() {
     let mut test = TestLedger::new();
-    let test_run = test.append_run("r1", program("quick"), &crate::support::happy("quick", 1));
+    let test_run = test.append_run("r1", program("quick"), &crate::support::happy_path("quick", 1));
     let raw = test.raw();
-    // As if an older version had ruled otherwise: the chain of the journal breaks with it.
+    // This simulates an older version with other rulings. It also breaks the chain of the journal.
     raw.execute_batch("DROP TRIGGER events_are_not_changed").unwrap();
     raw.execute("UPDATE events SET rulings = '[]' WHERE seq = 2", []).unwrap();
     raw.execute_batch(TO_FORMAT_11).unwrap();
-    let old = TestLedger::copy(&test.bytes_of_older());
+    let old = TestLedger::copy(&test.bytes_without_upgrade());
     let view = old.reader().run_view(&test_run.run).unwrap();
     assert_eq!((view.row.ended.as_deref(), view.lag), (Some("done"), 0));
     assert_eq!(view.detail, None);

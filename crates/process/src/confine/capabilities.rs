@@ -1,8 +1,8 @@
-//! What root may do inside the sandbox: no more than another user may do to their own files.
+//! The capabilities of root inside the sandbox: only those for ordinary work with files.
 
 use rustix::thread::{CapabilitySet, clear_ambient_capability_set, remove_capability_from_bounding_set};
 
-/// Programs that run as root need these for ordinary work with files.
+/// The capabilities that programs need if they run as root.
 const KEPT: [CapabilitySet; 7] = [
     CapabilitySet::CHOWN,
     CapabilitySet::DAC_OVERRIDE,
@@ -14,7 +14,7 @@ const KEPT: [CapabilitySet; 7] = [
 ];
 
 /// Removes administrative capabilities from the programs that this thread starts.
-pub(super) fn drop_dangerous() {
+pub(super) fn drop_administrative() {
     // These calls fail only for a process without privileges, which has no capabilities to lose.
     let _ = clear_ambient_capability_set();
     for capability in CapabilitySet::all().iter().filter(|capability| !KEPT.contains(capability)) {

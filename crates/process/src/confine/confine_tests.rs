@@ -1,4 +1,4 @@
-//! Runs real confined processes: a small script starts this test binary again, and it confines itself.
+//! Tests with real confined processes: a small script starts this test binary again, and the binary confines itself.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 use super::*;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Acts as `remand confine` if a script of [`install`] started this binary; passes otherwise.
+/// Acts as `remand confine` if a script from [`install`] started this binary; passes otherwise.
 #[test]
 fn inside() {
     act_as_confine();
@@ -127,15 +127,15 @@ fn connections_need_the_network_permission() {
 #[test]
 fn a_process_can_listen_only_on_allowed_ports() {
     let lab = Lab::new();
-    let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let (given, other) = (free(), free());
+    let free_port = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let (allowed, other) = (free_port(), free_port());
     let talk = |port: u16| {
         format!(
             "python3 -c 'import socket; s = socket.create_server((\"127.0.0.1\", {port})); socket.create_connection(s.getsockname())'"
         )
     };
-    let policy = || Policy { listens: vec![given], ..lab.policy() };
-    let done = lab.run(policy(), &talk(given));
+    let policy = || Policy { listens: vec![allowed], ..lab.policy() };
+    let done = lab.run(policy(), &talk(allowed));
     assert_eq!(done.exit, Exit::Code(0), "{}", done.stderr.text());
     let done = lab.run(policy(), &talk(other));
     assert_eq!(
@@ -188,15 +188,15 @@ fn memory_file_size_and_core_files_are_limited() {
 }
 
 #[test]
-fn the_process_limit_counts_from_the_processes_that_exist() {
+fn existing_processes_are_added_to_the_process_limit() {
     let lab = Lab::new();
     let done =
         lab.run(Policy { processes: Some(70_000), ..lab.policy() }, "grep 'Max processes' /proc/self/limits");
     let text = done.stdout.text().into_owned();
     let fields: Vec<&str> = text.split("Max processes").nth(1).expect("a limit").split_whitespace().collect();
-    let own: u64 = getrlimit(Resource::Nproc).maximum.unwrap_or(u64::MAX);
+    let inherited: u64 = getrlimit(Resource::Nproc).maximum.unwrap_or(u64::MAX);
     let limit: u64 = fields[0].parse().unwrap();
-    assert!(limit == own || limit > 70_000, "{text}");
+    assert!(limit == inherited || limit > 70_000, "{text}");
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn a_confined_process_has_its_own_session_and_can_still_be_killed() {
     let done = lab.run(lab.policy(), "cut -d' ' -f4,5,6 /proc/$$/stat");
     let text = done.stdout.text().into_owned();
     let ids: Vec<&str> = text.lines().last().unwrap().split(' ').collect();
-    // Its keeper is its parent, and leads its group and session.
+    // Its supervisor is its parent, and leads its group and session.
     assert!(ids[0] == ids[1] && ids[1] == ids[2], "{text}");
     let mut job = lab.job(lab.policy(), "sleep 1000 & sleep 1000");
     job.limits.time = Duration::from_millis(800);
@@ -248,7 +248,7 @@ fn a_missing_folder_in_the_policy_is_an_error_and_nothing_runs() {
 }
 
 #[test]
-fn a_policy_survives_json_and_unknown_keys_are_rejected() {
+fn a_policy_is_unchanged_by_json_and_unknown_keys_are_rejected() {
     let lab = Lab::new();
     let policy = Policy { network: true, processes: Some(7), read_only: vec!["/etc".into()], ..lab.policy() };
     let json = policy.to_json().unwrap();
@@ -263,12 +263,12 @@ fn a_policy_survives_json_and_unknown_keys_are_rejected() {
 }
 
 /// Returns whether this machine enforces the whole sandbox. Otherwise the report lists the gaps, and attacks may succeed.
-fn is_whole() -> bool {
+fn is_fully_enforced() -> bool {
     probe().gaps.is_empty()
 }
 
-/// Runs each attack in its own shell, and returns those that succeeded.
-fn successful(lab: &Lab, policy: Policy, attacks: &[&str]) -> Vec<String> {
+/// Runs each attack in a separate shell, and returns those that succeeded.
+fn successful_attacks(lab: &Lab, policy: Policy, attacks: &[&str]) -> Vec<String> {
     let mut script = String::new();
     for (number, attack) in attacks.iter().enumerate() {
         fs::write(lab.path(&format!("inside/attack-{number}")), attack).unwrap();
@@ -276,9 +276,9 @@ fn successful(lab: &Lab, policy: Policy, attacks: &[&str]) -> Vec<String> {
     }
     let done = lab.run(policy, &script);
     let text = done.stdout.text().into_owned();
-    let through =
+    let succeeded =
         attacks.iter().enumerate().filter(|(number, _)| text.contains(&format!("through-{number}\n")));
-    through.map(|(_, attack)| (*attack).to_string()).collect()
+    succeeded.map(|(_, attack)| (*attack).to_string()).collect()
 }
 
 fn python(body: &str) -> String {
@@ -303,13 +303,13 @@ fn without_network_only_tcp_sockets_and_socket_pairs_can_be_opened() {
         open("s.socket(s.AF_UNIX, s.SOCK_DGRAM)"),
     ];
     let attacks: Vec<&str> = attacks.iter().map(String::as_str).collect();
-    let through = successful(&lab, lab.policy(), &attacks);
-    assert!(through.is_empty() || !is_whole(), "{through:?}");
-    let peaceful =
+    let succeeded = successful_attacks(&lab, lab.policy(), &attacks);
+    assert!(succeeded.is_empty() || !is_fully_enforced(), "{succeeded:?}");
+    let permitted =
         [open("s.socketpair(); s.socket(s.AF_INET, s.SOCK_STREAM); s.socket(s.AF_INET6, s.SOCK_STREAM)")];
-    assert_eq!(successful(&lab, lab.policy(), &[&peaceful[0]]), peaceful);
+    assert_eq!(successful_attacks(&lab, lab.policy(), &[&permitted[0]]), permitted);
     let sockets = Policy { sockets: true, ..lab.policy() };
-    assert_eq!(successful(&lab, sockets, &[attacks[7]]), [attacks[7]]);
+    assert_eq!(successful_attacks(&lab, sockets, &[attacks[7]]), [attacks[7]]);
 }
 
 // CORE-05 EP-30
@@ -330,10 +330,10 @@ fn only_the_names_of_other_processes_can_be_read() {
         python(&format!("import ctypes,sys; sys.exit(ctypes.CDLL(None).ptrace(16, {pid}, 0, 0) != 0)")),
     ];
     let attacks: Vec<&str> = attacks.iter().map(String::as_str).collect();
-    let through = successful(&lab, lab.policy(), &attacks);
+    let succeeded = successful_attacks(&lab, lab.policy(), &attacks);
     other.kill().unwrap();
     other.wait().unwrap();
-    assert!(through.is_empty() || !is_whole(), "{through:?}");
+    assert!(succeeded.is_empty() || !is_fully_enforced(), "{succeeded:?}");
 }
 
 // CORE-05
@@ -358,8 +358,8 @@ fn mounts_namespaces_and_kernel_interfaces_are_denied() {
         call(libc::SYS_clone3, ",0,0"),
     ];
     let attacks: Vec<&str> = attacks.iter().map(String::as_str).collect();
-    let through = successful(&lab, lab.policy(), &attacks);
-    assert!(through.is_empty() || !is_whole(), "{through:?}");
+    let succeeded = successful_attacks(&lab, lab.policy(), &attacks);
+    assert!(succeeded.is_empty() || !is_fully_enforced(), "{succeeded:?}");
 }
 
 // CORE-05
@@ -379,24 +379,24 @@ fn root_keeps_only_the_capabilities_for_files() {
 fn links_and_indirect_paths_do_not_lead_out_of_the_sandbox() {
     let lab = Lab::new();
     let outside = lab.path("outside");
-    let at = |attack: &str| attack.replace("OUT", &outside.display().to_string());
+    let with_outside = |attack: &str| attack.replace("OUT", &outside.display().to_string());
     let attacks = [
-        at("ln -s OUT s && echo x >s/planted"),
-        at("ln OUT/file h"),
-        at("ln -s OUT/file t && echo x >>t"),
-        at("mv attack-0 OUT/moved"),
-        at("echo x >/proc/self/root/OUT/planted"),
-        at("cd OUT && echo x >planted"),
-        at("echo x >../outside/planted"),
-        at("exec 3<. && echo x >/proc/self/fd/3/../outside/planted"),
-        python(&at("open(\"OUT/planted\", \"w\")")),
-        python(&at("import os; os.rename(\"OUT/file\", \"taken\")")),
-        python(&at("import os; os.truncate(\"OUT/file\", 0)")),
-        python(&at("import os; os.link(\"OUT/file\", \"again\")")),
+        with_outside("ln -s OUT s && echo x >s/planted"),
+        with_outside("ln OUT/file h"),
+        with_outside("ln -s OUT/file t && echo x >>t"),
+        with_outside("mv attack-0 OUT/moved"),
+        with_outside("echo x >/proc/self/root/OUT/planted"),
+        with_outside("cd OUT && echo x >planted"),
+        with_outside("echo x >../outside/planted"),
+        with_outside("exec 3<. && echo x >/proc/self/fd/3/../outside/planted"),
+        python(&with_outside("open(\"OUT/planted\", \"w\")")),
+        python(&with_outside("import os; os.rename(\"OUT/file\", \"taken\")")),
+        python(&with_outside("import os; os.truncate(\"OUT/file\", 0)")),
+        python(&with_outside("import os; os.link(\"OUT/file\", \"again\")")),
     ];
     let attacks: Vec<&str> = attacks.iter().map(String::as_str).collect();
-    let through = successful(&lab, lab.policy(), &attacks);
-    assert!(through.is_empty() || probe().files != EnforcementLevel::Full, "{through:?}");
+    let succeeded = successful_attacks(&lab, lab.policy(), &attacks);
+    assert!(succeeded.is_empty() || probe().files != EnforcementLevel::Full, "{succeeded:?}");
     if probe().files == EnforcementLevel::Full {
         assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "precious");
         assert_eq!(fs::read_dir(outside).unwrap().count(), 1);
@@ -425,10 +425,10 @@ fn hidden_folders_can_neither_be_read_nor_listed_but_shown_ones_can() {
         "cat /proc/self/cwd/../home/.ssh/id",
         "ln -s ../home/.ssh s && cat s/id",
     ];
-    let through = successful(&lab, policy.clone(), &attacks);
-    assert!(through.is_empty() || probe().files == EnforcementLevel::None, "{through:?}");
-    let peaceful = ["cat ../home/.cargo/bin/tool", "cat ../outside/file", "ls ../home/.cargo/bin /usr"];
-    assert_eq!(successful(&lab, policy, &peaceful), peaceful);
+    let succeeded = successful_attacks(&lab, policy.clone(), &attacks);
+    assert!(succeeded.is_empty() || probe().files == EnforcementLevel::None, "{succeeded:?}");
+    let permitted = ["cat ../home/.cargo/bin/tool", "cat ../outside/file", "ls ../home/.cargo/bin /usr"];
+    assert_eq!(successful_attacks(&lab, policy, &permitted), permitted);
 }
 
 // OT-05
@@ -454,7 +454,7 @@ fn a_program_can_start_only_allowed_programs() {
     );
 }
 
-/// Forks twice, leaves its group, session, environment and pipes, and writes down its pid.
+/// Forks twice, leaves its group, session, environment and pipes, and writes its pid to a file.
 const DAEMON: &str = "exec python3 -c '\nimport os,time\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\n\
      os.closerange(0, 64)\nf = open(\"daemon\", \"w\"); f.write(str(os.getpid()) + \"\\n\"); f.close()\n\
      os.execve(\"/bin/sleep\", [\"sleep\", \"1000\"], {})\n'";
@@ -488,13 +488,13 @@ fn a_daemon_without_group_session_environment_and_pipes_dies_with_the_job() {
 
 // CORE-17
 #[test]
-fn when_the_engine_dies_all_descendants_of_the_keeper_die() {
+fn when_the_engine_dies_all_descendants_of_the_supervisor_die() {
     let lab = Lab::new();
     fs::write(lab.path("inside/daemon.sh"), DAEMON).unwrap();
     let argv: Vec<OsString> =
         ["sh", "-c", "sh ./daemon.sh; echo $$ >program; sleep 1000"].map(Into::into).into();
     let wrapped = wrap(&lab.path("remand"), &lab.policy(), &argv).unwrap();
-    // A shell in the role of the engine, which waits for its child and can be killed.
+    // A shell takes the role of the engine: it waits for its child and can be killed.
     let mut engine = Command::new("sh");
     engine.arg("-c").arg("\"$@\" & wait").arg("sh").args(wrapped).current_dir(lab.path("inside"));
     let mut engine = engine.spawn().unwrap();
@@ -504,7 +504,7 @@ fn when_the_engine_dies_all_descendants_of_the_keeper_die() {
     engine.wait().unwrap();
     let until = Instant::now() + Duration::from_secs(60);
     while is_alive(&daemon) || is_alive(&program) {
-        assert!(Instant::now() < until, "something is still alive");
+        assert!(Instant::now() < until, "a process is still alive");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -529,8 +529,8 @@ fn exceeding_memory_processes_disk_or_file_size_kills_the_job_and_names_the_limi
     let bomb = "b() { sleep 1000 & b; }; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; \
                 do sh -c 'sleep 1000 & sleep 1000' & done; wait";
     assert_eq!(exceeded(&|job| job.limits.processes = Some(20), bomb), ExceededLimit::Processes(20));
-    let soon_over = "i=0; while [ $i -lt 40 ]; do sleep 1000 & i=$((i + 1)); done >/dev/null 2>&1";
-    assert_eq!(exceeded(&|job| job.limits.processes = Some(20), soon_over), ExceededLimit::Processes(20));
+    let exits_soon = "i=0; while [ $i -lt 40 ]; do sleep 1000 & i=$((i + 1)); done >/dev/null 2>&1";
+    assert_eq!(exceeded(&|job| job.limits.processes = Some(20), exits_soon), ExceededLimit::Processes(20));
     let filler = "for i in 1 2 3 4 5; do head -c 20000000 /dev/zero >f$i; done; sleep 1000";
     assert_eq!(exceeded(&|job| job.limits.disk = Some(50_000_000), filler), ExceededLimit::Disk(50_000_000));
     let huge = "exec head -c 300000000 /dev/zero >huge";

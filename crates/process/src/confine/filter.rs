@@ -9,26 +9,27 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-/// The filter could not be installed: the architecture or the kernel does not support it.
+/// The filter could not be installed, because the architecture or the kernel does not support it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Unfiltered;
+pub(super) struct FilterUnavailable;
 
-/// Whether one process may trace another. Landlock limits that to the sandbox, where debuggers and leak detectors need it.
+/// Whether one process may trace another. Landlock limits tracing to the sandbox, where debuggers and leak detectors
+/// need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tracing {
-    InsideTheSandbox,
+    WithinSandbox,
     Denied,
 }
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Offsets at which the same system calls have a second number on this architecture.
+/// The offsets of the numbers of each system call: some architectures have two numbers for one call.
 #[cfg(target_arch = "x86_64")]
 const ALIASES: [i64; 2] = [0, 0x4000_0000];
 #[cfg(not(target_arch = "x86_64"))]
 const ALIASES: [i64; 1] = [0];
 
-/// Mounts, namespaces, modules, clocks, keys, and other privileged kernel interfaces.
+/// Calls that are always denied: mounts, namespaces, modules, clocks, keys, and other privileged kernel interfaces.
 const DENIED: &[i64] = &[
     libc::SYS_mount,
     libc::SYS_umount2,
@@ -71,9 +72,9 @@ const DENIED: &[i64] = &[
 const TRACING: &[i64] =
     &[libc::SYS_ptrace, libc::SYS_process_vm_readv, libc::SYS_process_vm_writev, libc::SYS_pidfd_getfd];
 
-/// Reported as not implemented, so that programs fall back: a filter can inspect neither the flags of `clone3` nor
-/// requests through `io_uring`.
-const ABSENT: &[i64] =
+/// Calls that are reported as not implemented, so that programs fall back: a filter can inspect neither the flags of
+/// `clone3` nor requests through `io_uring`.
+const NOT_IMPLEMENTED: &[i64] =
     &[libc::SYS_clone3, libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
 
 const NAMESPACES: [libc::c_int; 7] = [
@@ -87,19 +88,19 @@ const NAMESPACES: [libc::c_int; 7] = [
 ];
 
 /// Restricts the calling thread and every process that it starts.
-pub(super) fn enter(policy: &Policy, tracing: Tracing) -> Result<(), Unfiltered> {
-    for program in programs(policy, tracing).ok_or(Unfiltered)? {
-        apply_filter(&program).map_err(|_| Unfiltered)?;
+pub(super) fn enter(policy: &Policy, tracing: Tracing) -> Result<(), FilterUnavailable> {
+    for program in compile_all(policy, tracing).ok_or(FilterUnavailable)? {
+        apply_filter(&program).map_err(|_| FilterUnavailable)?;
     }
     Ok(())
 }
 
 impl Enforcement {
-    /// Adds what seccomp enforces, or the gaps if it could not be installed.
-    pub(super) fn filtered_by(&mut self, filtered: Result<(), Unfiltered>, policy: &Policy) {
-        if filtered.is_ok() {
-            let whole = !self.gaps.iter().any(|gap| gap == TCP);
-            if self.network == EnforcementLevel::Partial && whole {
+    /// Adds the effect of seccomp, or the gaps if the filter could not be installed.
+    pub(super) fn add_filter(&mut self, filter: Result<(), FilterUnavailable>, policy: &Policy) {
+        if filter.is_ok() {
+            let is_tcp_covered = !self.gaps.iter().any(|gap| gap == TCP);
+            if self.network == EnforcementLevel::Partial && is_tcp_covered {
                 self.network = EnforcementLevel::Full;
             }
             return;
@@ -114,27 +115,28 @@ impl Enforcement {
     }
 }
 
-fn programs(policy: &Policy, tracing: Tracing) -> Option<Vec<BpfProgram>> {
-    let mut denied = always(DENIED);
+fn compile_all(policy: &Policy, tracing: Tracing) -> Option<Vec<BpfProgram>> {
+    let mut denied = unconditional(DENIED);
     if tracing == Tracing::Denied {
-        denied.extend(always(TRACING));
+        denied.extend(unconditional(TRACING));
     }
-    let spaces = || NAMESPACES.iter().map(|space| rule(&[flag(0, *space)])).collect::<Option<Vec<_>>>();
-    denied.insert(libc::SYS_clone, spaces()?);
-    denied.insert(libc::SYS_unshare, spaces()?);
-    let sockets = Rules::from([(libc::SYS_socket, sockets(policy)?)]);
+    let namespaces =
+        || NAMESPACES.iter().map(|namespace| rule(&[has_flag(0, *namespace)])).collect::<Option<Vec<_>>>();
+    denied.insert(libc::SYS_clone, namespaces()?);
+    denied.insert(libc::SYS_unshare, namespaces()?);
+    let sockets = Rules::from([(libc::SYS_socket, socket_rules(policy)?)]);
     Some(vec![
-        compiled(denied, libc::EPERM)?,
-        compiled(always(ABSENT), libc::ENOSYS)?,
-        compiled(sockets, libc::EACCES)?,
+        compile(denied, libc::EPERM)?,
+        compile(unconditional(NOT_IMPLEMENTED), libc::ENOSYS)?,
+        compile(sockets, libc::EACCES)?,
     ])
 }
 
-/// The sockets that are denied. Of the internet protocols only TCP is allowed, whose ports Landlock controls. It does not
-/// control other stream protocols, so they are denied here.
-fn sockets(policy: &Policy) -> Option<Vec<SeccompRule>> {
-    let known = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
-    let mut rules = vec![rule(&known.map(|family| differs(0, family)))?];
+/// The rules for sockets that are denied. TCP is the only internet protocol that is allowed, because Landlock controls
+/// its ports. Landlock does not control other stream protocols, so they are denied here.
+fn socket_rules(policy: &Policy) -> Option<Vec<SeccompRule>> {
+    let families = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+    let mut rules = vec![rule(&families.map(|family| differs(0, family)))?];
     rules.push(rule(&[equals(0, libc::AF_NETLINK), differs(2, libc::NETLINK_ROUTE)])?);
     if !policy.sockets {
         rules.push(rule(&[equals(0, libc::AF_UNIX)])?);
@@ -151,7 +153,7 @@ fn sockets(policy: &Policy) -> Option<Vec<SeccompRule>> {
     Some(rules)
 }
 
-fn always(calls: &[i64]) -> Rules {
+fn unconditional(calls: &[i64]) -> Rules {
     calls.iter().map(|call| (*call, Vec::new())).collect()
 }
 
@@ -169,7 +171,7 @@ fn masked(argument: u8, mask: u64, value: libc::c_int) -> Condition {
     (argument, SeccompCmpOp::MaskedEq(mask), value)
 }
 
-fn flag(argument: u8, bit: libc::c_int) -> Condition {
+fn has_flag(argument: u8, bit: libc::c_int) -> Condition {
     masked(argument, u64::from(bit.cast_unsigned()), bit)
 }
 
@@ -181,7 +183,7 @@ fn rule(conditions: &[Condition]) -> Option<SeccompRule> {
     SeccompRule::new(conditions.collect::<Option<Vec<_>>>()?).ok()
 }
 
-fn compiled(rules: Rules, errno: libc::c_int) -> Option<BpfProgram> {
+fn compile(rules: Rules, errno: libc::c_int) -> Option<BpfProgram> {
     let architecture = TargetArch::try_from(std::env::consts::ARCH).ok()?;
     let rules = rules
         .into_iter()

@@ -4,7 +4,7 @@
 pub(super) use linux::{enforcement, enter};
 
 #[cfg(not(target_os = "linux"))]
-pub(super) use elsewhere::{enforcement, enter};
+pub(super) use unsupported::{enforcement, enter};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -18,7 +18,7 @@ mod linux {
     use std::io;
     use std::path::{Path, PathBuf};
 
-    /// The newest Landlock version that we request; older kernels enforce the part that they know.
+    /// The newest Landlock version that we request; older kernels enforce the part that they support.
     const ABI: ABI = ABI::V9;
 
     /// Devices that programs can write to without changing the machine.
@@ -29,8 +29,8 @@ mod linux {
     const DEVICE_ACCESS: BitFlags<AccessFs> =
         make_bitflags!(AccessFs::{ReadFile | WriteFile | Truncate | IoctlDev});
 
-    /// What programs must read to start, if reading is limited.
-    const SYSTEM: [&str; 13] = [
+    /// The folders that programs must read to start, if reading is limited.
+    const SYSTEM_FOLDERS: [&str; 13] = [
         "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/proc",
         "/sys", "/dev",
     ];
@@ -42,40 +42,40 @@ mod linux {
             (true, false) => AccessFs::from_write(ABI) | AccessFs::ReadFile | AccessFs::ReadDir,
             (false, _) => AccessFs::from_all(ABI),
         };
-        let started = match policy.programs {
+        let execute = match policy.programs {
             Some(_) => AccessFs::Execute.into(),
             None => BitFlags::<AccessFs>::empty(),
         };
-        handled |= started;
-        let mut ruleset = Ruleset::default().handle_access(handled).map_err(kernel)?;
-        ruleset = ruleset.scope(Scope::Signal).map_err(kernel)?;
+        handled |= execute;
+        let mut ruleset = Ruleset::default().handle_access(handled).map_err(kernel_error)?;
+        ruleset = ruleset.scope(Scope::Signal).map_err(kernel_error)?;
         if !policy.network {
-            ruleset = ruleset.handle_access(AccessNet::from_all(ABI)).map_err(kernel)?;
-            ruleset = ruleset.scope(Scope::AbstractUnixSocket).map_err(kernel)?;
+            ruleset = ruleset.handle_access(AccessNet::from_all(ABI)).map_err(kernel_error)?;
+            ruleset = ruleset.scope(Scope::AbstractUnixSocket).map_err(kernel_error)?;
         }
-        let mut created = ruleset.create().map_err(kernel)?;
+        let mut created = ruleset.create().map_err(kernel_error)?;
         for port in policy.ports.iter().filter(|_| !policy.network) {
-            created = created.add_rule(NetPort::new(*port, AccessNet::ConnectTcp)).map_err(kernel)?;
+            created = created.add_rule(NetPort::new(*port, AccessNet::ConnectTcp)).map_err(kernel_error)?;
         }
         for port in policy.listens.iter().filter(|_| !policy.network) {
-            let both = AccessNet::BindTcp | AccessNet::ConnectTcp;
-            created = created.add_rule(NetPort::new(*port, both)).map_err(kernel)?;
+            let bind_and_connect = AccessNet::BindTcp | AccessNet::ConnectTcp;
+            created = created.add_rule(NetPort::new(*port, bind_and_connect)).map_err(kernel_error)?;
         }
         for path in &policy.read_write {
-            created = allow(created, path, handled & !started)?;
+            created = allow(created, path, handled & !execute)?;
         }
         for path in &policy.read_only {
-            created = allow(created, path, AccessFs::from_read(ABI) & !started)?;
+            created = allow(created, path, AccessFs::from_read(ABI) & !execute)?;
         }
         if policy.read_only.is_empty() && !policy.hidden.is_empty() {
             for path in readable(&policy.hidden, &policy.shown) {
                 // A path that has disappeared or cannot be opened needs no permission.
-                if let (Ok(opened), Ok(found)) = (PathFd::new(&path), path.symlink_metadata()) {
-                    let read = match found.is_dir() {
+                if let (Ok(opened), Ok(metadata)) = (PathFd::new(&path), path.symlink_metadata()) {
+                    let read = match metadata.is_dir() {
                         true => AccessFs::ReadFile | AccessFs::ReadDir,
                         false => AccessFs::ReadFile.into(),
                     };
-                    created = created.add_rule(PathBeneath::new(opened, read)).map_err(kernel)?;
+                    created = created.add_rule(PathBeneath::new(opened, read)).map_err(kernel_error)?;
                 }
             }
         }
@@ -83,27 +83,27 @@ mod linux {
             created = allow(created, program, handled & (AccessFs::Execute | AccessFs::ReadFile))?;
         }
         if let (true, Ok(opened)) = (policy.shared_memory, PathFd::new(SHARED_MEMORY)) {
-            let access = handled & !started & !(AccessFs::MakeSock | AccessFs::MakeFifo | AccessFs::MakeDir);
-            created = created.add_rule(PathBeneath::new(opened, access)).map_err(kernel)?;
+            let access = handled & !execute & !(AccessFs::MakeSock | AccessFs::MakeFifo | AccessFs::MakeDir);
+            created = created.add_rule(PathBeneath::new(opened, access)).map_err(kernel_error)?;
         }
         for path in DEVICES.iter().map(PathBuf::from).filter(|path| path.exists()) {
             created = allow(created, &path, handled & DEVICE_ACCESS)?;
         }
         if !policy.read_only.is_empty() {
-            for path in SYSTEM.iter().map(PathBuf::from).filter(|path| path.exists()) {
-                created = allow(created, &path, AccessFs::from_read(ABI) & !started)?;
+            for path in SYSTEM_FOLDERS.iter().map(PathBuf::from).filter(|path| path.exists()) {
+                created = allow(created, &path, AccessFs::from_read(ABI) & !execute)?;
             }
         }
-        let status = created.restrict_self().map_err(kernel)?;
-        Ok(enforced_by(policy, &status.landlock))
+        let status = created.restrict_self().map_err(kernel_error)?;
+        Ok(enforcement_by(policy, &status.landlock))
     }
 
     /// Reports what `enter` would enforce, without restricting anything.
     pub fn enforcement(policy: &Policy) -> Enforcement {
         match RestrictSelf::default().no_new_privs(false).apply() {
-            Ok(status) => enforced_by(policy, &status.landlock),
+            Ok(status) => enforcement_by(policy, &status.landlock),
             // A kernel that refuses the call has no Landlock.
-            Err(_) => enforced_by(policy, &LandlockStatus::NotImplemented),
+            Err(_) => enforcement_by(policy, &LandlockStatus::NotImplemented),
         }
     }
 
@@ -116,18 +116,18 @@ mod linux {
         let metadata = path.metadata().map_err(missing)?;
         let access = if metadata.is_dir() { access } else { access & AccessFs::from_file(ABI) };
         let opened = PathFd::new(path).map_err(|error| missing(io::Error::other(error)))?;
-        created.add_rule(PathBeneath::new(opened, access)).map_err(kernel)
+        created.add_rule(PathBeneath::new(opened, access)).map_err(kernel_error)
     }
 
-    fn enforced_by(policy: &Policy, status: &LandlockStatus) -> Enforcement {
+    fn enforcement_by(policy: &Policy, status: &LandlockStatus) -> Enforcement {
         let abi = match status {
             LandlockStatus::Available { effective_abi, .. } => *effective_abi as u32,
             LandlockStatus::NotEnabled | LandlockStatus::NotImplemented => 0,
         };
         let mut gaps = Vec::new();
-        let mut gap = |since: u32, what: &str| {
+        let mut gap = |since: u32, restriction: &str| {
             if abi < since {
-                gaps.push(what.to_owned());
+                gaps.push(restriction.to_owned());
             }
         };
         gap(1, "writing outside the allowed folders");
@@ -158,13 +158,13 @@ mod linux {
         }
     }
 
-    fn kernel(error: RulesetError) -> ConfineError {
+    fn kernel_error(error: RulesetError) -> ConfineError {
         ConfineError::Kernel { why: error.to_string() }
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-mod elsewhere {
+mod unsupported {
     use crate::confine::policy::{ConfineError, Enforcement, EnforcementLevel, Policy};
 
     pub fn enter(policy: &Policy) -> Result<Enforcement, ConfineError> {

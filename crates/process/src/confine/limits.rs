@@ -14,7 +14,7 @@ pub(super) fn apply(policy: &Policy) -> Result<(), ConfineError> {
         limit(Resource::Fsize, "file size", bytes)?;
     }
     if let Some(count) = policy.processes {
-        // The kernel counts all threads of the user, so the existing ones have to be added.
+        // The kernel counts all threads of the user, so the existing ones are added.
         limit(Resource::Nproc, "processes", count.saturating_add(threads_of_user()))?;
     }
     Ok(())
@@ -22,7 +22,7 @@ pub(super) fn apply(policy: &Policy) -> Result<(), ConfineError> {
 
 /// Limits the private writable memory of a child that has just been started.
 ///
-/// Limits data rather than address space: runtimes that reserve much more than they use would not start otherwise.
+/// The limit is on data, not on address space, so that runtimes that reserve much more than they use can start.
 #[cfg(target_os = "linux")]
 pub(crate) fn limit_memory_of(child: Pid, bytes: u64) -> io::Result<()> {
     let rlimit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
@@ -39,7 +39,7 @@ pub(crate) fn limit_memory_of(_: Pid, _: u64) -> io::Result<()> {
 }
 
 fn limit(resource: Resource, what: &'static str, value: u64) -> Result<(), ConfineError> {
-    // Never raises a limit: a stricter inherited one stays.
+    // A stricter inherited limit stays.
     let value = getrlimit(resource).maximum.map_or(value, |maximum| maximum.min(value));
     let rlimit = Rlimit { current: Some(value), maximum: Some(value) };
     setrlimit(resource, rlimit).map_err(|error| ConfineError::Limit { what, value, source: error.into() })
@@ -50,10 +50,11 @@ fn threads_of_user() -> u64 {
     use std::os::unix::fs::MetadataExt;
     let user = rustix::process::getuid().as_raw();
     let Ok(entries) = std::fs::read_dir("/proc") else { return 0 };
-    let own = entries.filter_map(Result::ok).filter(|entry| {
+    let of_user = entries.filter_map(Result::ok).filter(|entry| {
         entry.file_name().to_str().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
             && entry.metadata().is_ok_and(|metadata| metadata.uid() == user)
     });
-    own.map(|entry| std::fs::read_dir(entry.path().join("task")).map_or(0, |tasks| tasks.count() as u64))
+    of_user
+        .map(|entry| std::fs::read_dir(entry.path().join("task")).map_or(0, |tasks| tasks.count() as u64))
         .sum()
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Policy {
-    /// Folders and files that may be changed, including everything inside; each must exist.
+    /// Folders and files that may be changed, including everything in the folders; each must exist.
     pub read_write: Vec<PathBuf>,
     /// If not empty, only these paths, `read_write` and system folders may be read; each must exist.
     pub read_only: Vec<PathBuf>,
@@ -23,7 +23,7 @@ pub struct Policy {
     pub network: bool,
     /// TCP ports that it may connect to without `network`, to reach a service. UDP is then allowed for name resolution.
     pub ports: Vec<u16>,
-    /// TCP ports that it may listen on and connect to without `network`, to talk to itself.
+    /// TCP ports that it may listen on and connect to without `network`, to connect to itself.
     pub listens: Vec<u16>,
     /// Whether it may use Unix sockets, which can reach other programs of the user.
     pub sockets: bool,
@@ -33,16 +33,17 @@ pub struct Policy {
     pub memory: Option<u64>,
     /// Maximum size in bytes of a file that it writes.
     pub file_size: Option<u64>,
-    /// Processes and threads in addition to those that the user already has; does not apply to root.
+    /// Processes and threads in addition to the user's existing ones; does not apply to root.
     pub processes: Option<u64>,
     /// File to write the `Enforcement` to, as JSON, before the program starts.
     pub report: Option<PathBuf>,
-    /// Whether the keeper's parent waits for the keeper to stop, kills the remaining processes and then continues it.
+    /// Whether the supervisor's parent waits until the supervisor stops, kills the remaining processes and then
+    /// continues it.
     pub watched: bool,
 }
 
 impl Policy {
-    /// Parses a policy from JSON text, or from the file of that name.
+    /// Parses a policy from JSON, or from the JSON file with this path.
     pub fn from_argument(argument: &str) -> Result<Policy, ConfineError> {
         let text = if argument.trim_start().starts_with('{') {
             argument.to_owned()
@@ -77,7 +78,7 @@ pub enum EnforcementLevel {
 pub struct Enforcement {
     pub files: EnforcementLevel,
     pub network: EnforcementLevel,
-    /// What is not enforced, as text for the evidence.
+    /// The restrictions that are not enforced, as text for the evidence.
     pub gaps: Vec<String>,
 }
 
@@ -101,8 +102,8 @@ pub enum ConfineError {
     Report { path: PathBuf, source: io::Error },
     #[error("the limit on {what} cannot be set to {value}")]
     Limit { what: &'static str, value: u64, source: io::Error },
-    #[error("the keeper process could not be set up")]
-    Keeper { source: io::Error },
+    #[error("the supervisor process could not be set up")]
+    Supervisor { source: io::Error },
     #[error("the kernel rejected the sandbox: {why}")]
     Kernel { why: String },
     #[error("`{program}` could not be started inside the sandbox")]

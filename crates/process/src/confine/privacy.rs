@@ -1,11 +1,11 @@
-//! What agents may see of a user's home folder: toolchains and their caches only.
+//! The parts of a user's home folder that agents may read: only toolchains and their caches.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Folders of toolchains inside a home folder.
-const TOOLCHAINS: &[&str] = &[
+const TOOLCHAIN_FOLDERS: &[&str] = &[
     ".cargo",
     ".rustup",
     ".npm",
@@ -65,10 +65,10 @@ const CREDENTIALS: &[&str] = &[
 ];
 
 /// Environment variables that point to a toolchain's folder.
-const VARIABLES: &[&str] =
+const TOOLCHAIN_VARIABLES: &[&str] =
     &["CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOMODCACHE", "NVM_DIR", "JAVA_HOME", "PYENV_ROOT"];
 
-/// What of a home folder is hidden, and which exceptions are shown.
+/// The hidden paths of a home folder, and the exceptions that are shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Privacy {
     pub hidden: Vec<PathBuf>,
@@ -76,7 +76,7 @@ pub struct Privacy {
 }
 
 impl Privacy {
-    /// Hides a home folder, except for toolchains in their usual places and where the environment points to.
+    /// Hides a home folder, except for toolchains in their usual folders and in the folders that the environment names.
     pub fn of_home(home: &Path, environment: &BTreeMap<OsString, OsString>) -> Privacy {
         // A system user without a home folder has nothing to hide.
         if !home.is_absolute() || Path::new("/usr").starts_with(home) {
@@ -85,11 +85,11 @@ impl Privacy {
         let mut hidden = vec![home.to_path_buf()];
         hidden.extend(CREDENTIALS.iter().map(|file| home.join(file)).filter(|file| file.exists()));
         let value = |name: &str| environment.get(OsStr::new(name)).map(PathBuf::from);
-        let mut shown: Vec<PathBuf> = TOOLCHAINS.iter().map(|folder| home.join(folder)).collect();
-        shown.extend(VARIABLES.iter().filter_map(|name| value(name)));
+        let mut shown: Vec<PathBuf> = TOOLCHAIN_FOLDERS.iter().map(|folder| home.join(folder)).collect();
+        shown.extend(TOOLCHAIN_VARIABLES.iter().filter_map(|name| value(name)));
         let path = environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
         shown.extend(std::env::split_paths(&path));
-        // A folder that contains the home would expose all of it.
+        // The home folder, or a folder that contains it, would expose everything.
         shown.retain(|folder| folder.starts_with(home) && folder != home && folder.exists());
         shown.sort();
         shown.dedup();
@@ -104,7 +104,7 @@ mod tests {
 
     // CORE-05 EP-30
     #[test]
-    fn only_toolchains_without_their_credentials_are_shown_of_a_home() {
+    fn only_toolchains_in_a_home_folder_are_shown_without_their_credentials() {
         let temp = tempfile::tempdir().expect("temp");
         let home = temp.path();
         for folder in [".ssh", ".cargo/bin", "tools/bin", "own"] {

@@ -1,4 +1,4 @@
-//! Which files the kernel executes to start a program: the program, its interpreters and their loader.
+//! The files that the kernel executes to start a program: the program, its interpreters and their loader.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -17,51 +17,51 @@ const LOADERS: &[&str] = &[
 /// Folders of programs that are useful only with a shell.
 pub const FOLDERS: &[&str] = &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
-/// How many interpreters can be nested, as in the kernel: an interpreter may itself be a script.
-const DEPTH: usize = 5;
+/// The maximum nesting of interpreters, as in the kernel: an interpreter may itself be a script.
+const MAX_DEPTH: usize = 5;
 
 /// Finds a program by its name in the folders of a `PATH`, or by its path.
 pub fn find(name: &str, path: &OsStr) -> Option<PathBuf> {
-    let found = |file: &Path| {
-        file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    let is_program = |file: &Path| {
+        file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
     };
     if name.contains('/') {
-        return Some(PathBuf::from(name)).filter(|file| found(file));
+        return Some(PathBuf::from(name)).filter(|file| is_program(file));
     }
     std::env::split_paths(path)
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(name))
-        .find(|file| found(file))
+        .find(|file| is_program(file))
 }
 
-/// The folder of a program's own files, which it may need even if they are in a home folder: the `node_modules` that it
-/// was installed in, or the folder of its real file.
-pub fn installation(program: &Path) -> Option<PathBuf> {
+/// The folder that a program is installed in: its `node_modules`, or the folder of its real file. The program may need
+/// the files there even if they are in a home folder.
+pub fn installation_folder(program: &Path) -> Option<PathBuf> {
     let real = program.canonicalize().ok()?;
     let modules = real.ancestors().filter(|folder| folder.ends_with("node_modules")).last();
     modules.or(real.parent()).map(Path::to_path_buf)
 }
 
-/// The files that are needed to start these programs, by their real paths; a folder stands for everything in it.
-pub fn needed(programs: &[PathBuf], path: &OsStr) -> Vec<PathBuf> {
+/// The real paths of the files that these programs need to start. A folder includes everything in it.
+pub fn files_to_start(programs: &[PathBuf], path: &OsStr) -> Vec<PathBuf> {
     // A path that does not exist is not needed.
-    let mut needed: Vec<PathBuf> =
+    let mut files: Vec<PathBuf> =
         LOADERS.iter().filter_map(|path| Path::new(path).canonicalize().ok()).collect();
     for program in programs {
         let mut next = vec![program.clone()];
-        for _ in 0..DEPTH {
+        for _ in 0..MAX_DEPTH {
             let real: Vec<PathBuf> = next.iter().filter_map(|file| file.canonicalize().ok()).collect();
             next = real.iter().flat_map(|file| interpreters(file, path)).collect();
-            needed.extend(real);
+            files.extend(real);
         }
     }
-    needed.sort();
-    needed.dedup();
-    needed
+    files.sort();
+    files.dedup();
+    files
 }
 
-/// The interpreter in the first line of a script, and the program that `env` would find for it; none for a file that
-/// cannot be read.
+/// The interpreter in the first line of a script, and the program that `env` would start; empty if the file cannot be
+/// read.
 fn interpreters(script: &Path, path: &OsStr) -> Vec<PathBuf> {
     let mut head = Vec::new();
     let read = std::fs::File::open(script).and_then(|file| file.take(256).read_to_end(&mut head));
@@ -72,11 +72,11 @@ fn interpreters(script: &Path, path: &OsStr) -> Vec<PathBuf> {
     let line = String::from_utf8_lossy(line).into_owned();
     let mut words = line.split_whitespace();
     let first = words.next().map(PathBuf::from);
-    let sought = match &first {
+    let env_program = match &first {
         Some(first) if first.ends_with("env") => words.find(|word| !word.starts_with('-')),
         Some(_) | None => None,
     };
-    first.into_iter().chain(sought.and_then(|name| find(name, path))).collect()
+    first.into_iter().chain(env_program.and_then(|name| find(name, path))).collect()
 }
 
 #[cfg(test)]
@@ -89,7 +89,8 @@ mod tests {
         let temp = tempfile::tempdir().expect("temp");
         let script = temp.path().canonicalize().expect("real").join("agent");
         std::fs::write(&script, "#!/bin/sh -e\necho\n").expect("file");
-        let needed_by = |script: &PathBuf| needed(std::slice::from_ref(script), OsStr::new("/usr/bin:/bin"));
+        let needed_by =
+            |script: &PathBuf| files_to_start(std::slice::from_ref(script), OsStr::new("/usr/bin:/bin"));
         let shell = Path::new("/bin/sh").canonicalize().expect("a shell");
         assert!(needed_by(&script).contains(&script));
         assert!(needed_by(&script).contains(&shell));

@@ -1,21 +1,23 @@
-//! Which paths may be read. Landlock can only grant access, so everything but the hidden paths has to be listed.
+//! The paths that may be read. Landlock can only grant access, so all paths except the hidden ones must be listed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Lists the readable files and folders of the machine: as few paths as possible, each as near to the root as possible.
-/// Of several hidden and shown paths that contain a path, the longest decides.
+/// The longest hidden or shown path that contains a path decides about it.
 pub(super) fn readable(hidden: &[PathBuf], shown: &[PathBuf]) -> Vec<PathBuf> {
     let real = |paths: &[PathBuf]| -> Vec<PathBuf> {
         paths.iter().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone())).collect()
     };
-    let rules = Visibility { hidden: real(hidden), shown: real(shown) };
+    let visibility = Visibility { hidden: real(hidden), shown: real(shown) };
     let mut readable = Vec::new();
-    rules.add_below(Path::new("/"), &mut readable);
-    let inside =
-        rules.shown.iter().filter(|shown| rules.hidden.iter().any(|hidden| shown.starts_with(hidden)));
-    for shown in inside {
-        rules.add(shown, &mut readable);
+    visibility.add_entries(Path::new("/"), &mut readable);
+    let shown_inside_hidden = visibility
+        .shown
+        .iter()
+        .filter(|shown| visibility.hidden.iter().any(|hidden| shown.starts_with(hidden)));
+    for shown in shown_inside_hidden {
+        visibility.add(shown, &mut readable);
     }
     readable.sort();
     readable.dedup();
@@ -28,21 +30,21 @@ struct Visibility {
 }
 
 impl Visibility {
-    /// Adds a readable path: as a whole, or only its parts that are not hidden.
+    /// Adds a path, or only those parts of it that are not hidden.
     fn add(&self, path: &Path, readable: &mut Vec<PathBuf>) {
         if self.is_hidden(path) {
             return;
         }
         match self.hidden.iter().any(|hidden| hidden != path && hidden.starts_with(path)) {
-            true => self.add_below(path, readable),
+            true => self.add_entries(path, readable),
             false => readable.push(path.to_path_buf()),
         }
     }
 
-    fn add_below(&self, folder: &Path, readable: &mut Vec<PathBuf>) {
+    fn add_entries(&self, folder: &Path, readable: &mut Vec<PathBuf>) {
         // A folder that cannot be listed has nothing to grant.
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            // A link is judged by the path that it leads to.
+            // A link is skipped: the path of its target decides.
             if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
                 self.add(&entry.path(), readable);
             }
@@ -51,7 +53,11 @@ impl Visibility {
 
     fn is_hidden(&self, path: &Path) -> bool {
         let longest = |paths: &[PathBuf]| {
-            paths.iter().filter(|above| path.starts_with(above)).map(|above| above.components().count()).max()
+            paths
+                .iter()
+                .filter(|prefix| path.starts_with(prefix))
+                .map(|prefix| prefix.components().count())
+                .max()
         };
         longest(&self.hidden).is_some_and(|hidden| longest(&self.shown).is_none_or(|shown| hidden > shown))
     }
@@ -64,7 +70,7 @@ mod tests {
 
     // CORE-05
     #[test]
-    fn hidden_folders_are_left_out_and_their_siblings_are_not() {
+    fn hidden_folders_are_excluded_and_their_siblings_are_included() {
         let temp = tempfile::tempdir().expect("temp");
         let root = temp.path().canonicalize().expect("root");
         for folder in ["state/deep", "project", "state-of-art"] {

@@ -53,7 +53,7 @@ fn ended(folder: &Path, arguments: &[OsString], tracer: &[OsString]) -> Result<J
     let program = std::env::current_exe()
         .map_err(|error| CommandFailure::internal_error("this program cannot find its own file", &error))?;
     let argv = tracer.iter().cloned().chain([program.into_os_string()]).chain(arguments.iter().cloned());
-    let mut job = ProcessJob::apart(argv, folder, "bench").inherit(&["PATH", "HOME"]);
+    let mut job = ProcessJob::standalone(argv, folder, "bench").inherit(&["PATH", "HOME"]);
     job.limits.time = Duration::from_secs(1_800);
     let ended = run(&job, &Cancel::default())
         .map_err(|error| CommandFailure::internal_error("a child cannot be started", &error))?;

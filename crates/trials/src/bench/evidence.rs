@@ -180,7 +180,7 @@ fn cascade(place: &BenchFolder, root: &Path, files: u32) -> Result<Figure, Comma
 }
 
 fn job(folder: &Path, argv: &[&str]) -> ProcessJob {
-    let mut job = ProcessJob::apart(argv.iter().copied(), folder, "bench").inherit(&["PATH", "HOME"]);
+    let mut job = ProcessJob::standalone(argv.iter().copied(), folder, "bench").inherit(&["PATH", "HOME"]);
     job.limits.time = PATIENCE;
     job
 }

@@ -187,7 +187,7 @@ fn append(ledger: &mut Ledger, run: &RunId, batch: &mut Vec<Made>) -> Result<(),
             request: None,
         })
         .collect();
-    ledger.append(&entries).and_then(|_| ledger.follow())?;
+    ledger.append(&entries).and_then(|_| ledger.catch_up())?;
     batch.clear();
     Ok(())
 }

@@ -148,7 +148,7 @@ impl<'c> Show<'c> {
             CommandFailure::internal_error("this program cannot find its own file", &error)
         })?;
         let argv = std::iter::once(program.into_os_string()).chain(words.iter().map(Into::into));
-        let mut job = ProcessJob::apart(argv, self.project.checkout(), "demo");
+        let mut job = ProcessJob::standalone(argv, self.project.checkout(), "demo");
         // The environment or the git directory of the project says where its state is, as for the run.
         job.environment = self.stage.environment();
         let ended = remand_process::run(&job, &Cancel::new())

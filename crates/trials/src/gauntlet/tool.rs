@@ -47,7 +47,7 @@ impl TrialTools {
     /// Runs a program to its end, however it ends.
     pub fn run(&self, argv: &[impl AsRef<std::ffi::OsStr>], folder: &Path) -> Result<JobEnd, CommandFailure> {
         let words: Vec<OsString> = argv.iter().map(|word| word.as_ref().to_os_string()).collect();
-        let mut job = ProcessJob::apart(words, folder, "gauntlet");
+        let mut job = ProcessJob::standalone(words, folder, "gauntlet");
         job.environment = self.environment.clone();
         job.limits.time = TIME;
         remand_process::run(&job, &self.cancel)

@@ -89,7 +89,7 @@ fn version(program: &Path, agent: &NamedRow) -> Option<String> {
     let words = row.command.iter().skip(1).chain(&row.version);
     let argv = std::iter::once(program.as_os_str().to_owned()).chain(words.map(Into::into));
     // Ending a program also ends every process with the same marker.
-    let mut job = ProcessJob::apart(argv, "/", "agents");
+    let mut job = ProcessJob::standalone(argv, "/", "agents");
     job.environment = environment::inherited();
     job.environment.extend(std::env::var_os("HOME").map(|home| ("HOME".into(), home)));
     job.limits.time = PATIENCE;

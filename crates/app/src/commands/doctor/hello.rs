@@ -64,7 +64,7 @@ fn dispatch(root: &Path, config: &Config, who: &Who<'_>) -> Result<Attempt, Comm
     argv.extend(["--state".into(), state.clone().into_os_string(), "--agent".into(), who.agent.into()]);
     argv.extend(who.model.iter().flat_map(|model| ["--model".into(), (*model).into()]));
     argv.extend(["--budget-dispatches".into(), "1".into()]);
-    let mut job = ProcessJob::apart(argv, &project, "doctor");
+    let mut job = ProcessJob::standalone(argv, &project, "doctor");
     job.environment =
         environment::all().into_iter().map(|(name, value)| (name.into(), value.into())).collect();
     job.limits.time = TIMEOUT;

@@ -22,7 +22,7 @@ const TOO_LITTLE: u64 = 100 << 20;
 
 /// The git on PATH.
 pub fn git(checkup: &mut Checkup) {
-    let mut job = ProcessJob::apart(["git", "version"], "/", "doctor");
+    let mut job = ProcessJob::standalone(["git", "version"], "/", "doctor");
     job.environment = environment::inherited();
     job.limits.time = Duration::from_secs(10);
     match remand_process::run(&job, &Cancel::new()) {

@@ -80,7 +80,7 @@ impl Overview {
             let how = row.ended.as_deref().map(line::one).unwrap_or_default();
             let when = amount::age(self.now, row.updated_at.0);
             text.push_str(&format!("\nlast run that ended, {when} ago\n\n"));
-            let about = format!("{}, confidence {}", line::one(&row.workflow), row.trusted().name());
+            let about = format!("{}, confidence {}", line::one(&row.workflow), row.confidence_level().name());
             let run = ink.paint(Tone::Strong, &row.run.0);
             text.push_str(&format!("{run}  {about}\n"));
             text.push_str(&indented(&line::cut(&line::first(&row.request), 96), 2));
