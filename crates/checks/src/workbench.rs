@@ -112,7 +112,7 @@ impl<'b> Workbench<'b> {
     /// Removes what an earlier run of a check left, so that it cannot help a later one. Build output mostly stays: to
     /// rebuild it for every check takes too long.
     fn clear(&mut self, keep: KeepIgnored) -> Result<(), BenchError> {
-        self.tree.begin(keep, Reach::Tree)?;
+        self.tree.clean_up(keep, Reach::Tree)?;
         remove(&self.setup.scratch)?;
         private_folder(&self.setup.scratch)?;
         let root = self.setup.repository.root();

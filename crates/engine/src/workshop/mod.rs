@@ -220,8 +220,8 @@ fn perform(job: &Job, command: &Command) -> CommandEnding {
     reached(FaultPoint::AfterEffect);
     let mut ending = ended.unwrap_or_else(|trouble| trouble.into_ending(job.id));
     let remark = |text: String| Note { kind: NoteKind::Degradation, text, files: Vec::new(), blob: None };
-    let remarks = job.site.trees.remarks().into_iter().chain(job.trees.remarks());
-    ending.facts.notes.extend(remarks.map(remark));
+    let warnings = job.site.trees.take_warnings().into_iter().chain(job.trees.take_warnings());
+    ending.facts.notes.extend(warnings.map(remark));
     ending
 }
 
