@@ -82,8 +82,8 @@ impl RunTrees {
 
     /// The link that a command has made, if it has made one.
     pub(super) fn link_made_by(&self, command: &str) -> Result<Option<Link>, GitError> {
-        let wanted = one_line(command);
-        Ok(self.links()?.into_iter().find(|link| link.command == wanted))
+        let command = one_line(command);
+        Ok(self.links()?.into_iter().find(|link| link.command == command))
     }
 
     /// The chain, latest first.
@@ -156,15 +156,14 @@ impl Repository {
         git(&context, ["read-tree", tree]).run()?;
         let zeros = "0".repeat(tree.len());
         let output = git(&self.objects(), ["ls-tree", "-r", "-z", other]).run()?;
-        let wanted: BTreeSet<&[u8]> = paths.iter().map(|path| path.as_os_str().as_bytes()).collect();
+        let names: BTreeSet<&[u8]> = paths.iter().map(|path| path.as_os_str().as_bytes()).collect();
         let mut rows: Vec<u8> = Vec::new();
         for path in paths {
             rows.extend_from_slice(format!("0 {zeros}\t").as_bytes());
             rows.extend(nul_terminated([path.as_path()]));
         }
         for row in fields(&output) {
-            if row.iter().position(|byte| *byte == b'\t').is_some_and(|tab| wanted.contains(&row[tab + 1..]))
-            {
+            if row.iter().position(|byte| *byte == b'\t').is_some_and(|tab| names.contains(&row[tab + 1..])) {
                 rows.extend_from_slice(row);
                 rows.push(0);
             }

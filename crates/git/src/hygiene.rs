@@ -161,10 +161,15 @@ impl Repository {
         if !contents(&attributes)?.into_iter().flatten().any(names_lfs) {
             return Ok(Vec::new());
         }
-        let texts = contents(&small)?;
+        let candidates = contents(&small)?;
         let is_pointer =
             |text: &Option<Vec<u8>>| text.as_ref().is_some_and(|text| text.starts_with(POINTER_START));
-        Ok(small.into_iter().zip(texts).filter(|(_, text)| is_pointer(text)).map(|(file, _)| file).collect())
+        Ok(small
+            .into_iter()
+            .zip(candidates)
+            .filter(|(_, text)| is_pointer(text))
+            .map(|(file, _)| file)
+            .collect())
     }
 
     fn setting(&self, name: &str) -> Result<Option<String>, GitError> {

@@ -229,12 +229,12 @@ impl Repository {
     /// The work tree in which a branch is checked out, if there is one.
     pub(super) fn checkout_of(&self, branch: &str) -> Result<Option<PathBuf>, GitError> {
         let output = git(&self.objects(), ["worktree", "list", "--porcelain", "-z"]).run()?;
-        let wanted = format!("branch refs/heads/{branch}");
+        let branch_line = format!("branch refs/heads/{branch}");
         let mut tree = None;
         for line in output.split(|byte| *byte == 0) {
             match line.strip_prefix(b"worktree ") {
                 Some(at) => tree = Some(path(at)),
-                None if line == wanted.as_bytes() => return Ok(tree),
+                None if line == branch_line.as_bytes() => return Ok(tree),
                 None => {}
             }
         }

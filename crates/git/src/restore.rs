@@ -13,9 +13,9 @@ impl WorkTree {
         let _lock = self.cache();
         self.attach()?;
         let now = self.overlay();
-        let wanted = to.raw().map_or(Overlay::None, |raw| Overlay::Some(raw.to_string()));
+        let target = to.raw().map_or(Overlay::None, |raw| Overlay::Some(raw.to_string()));
         self.prepare_index(to, &now)?;
-        if (&now, &wanted) != (&Overlay::None, &Overlay::None) {
+        if (&now, &target) != (&Overlay::None, &Overlay::None) {
             for file in self.overlay_files(&now)?.keys() {
                 remove_inside(self.path(), file)?;
             }
@@ -24,8 +24,8 @@ impl WorkTree {
         self.empty_other_submodules(to)?;
         self.check_out(to)?;
         self.remove_others()?;
-        self.write_overlay(&self.overlay_files(&wanted)?)?;
-        self.record_overlay(&wanted)?;
+        self.write_overlay(&self.overlay_files(&target)?)?;
+        self.record_overlay(&target)?;
         if self.has_submodules() {
             self.fill_submodules(to)?;
         }

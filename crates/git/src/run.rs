@@ -110,7 +110,7 @@ impl RunTrees {
         stale::discard(&self.repository, &self.run, Some(&self.folder), branch)
     }
 
-    /// Removes the work trees of the run and keeps its references, so that its work can still be examined.
+    /// Removes the work trees of the run and keeps its references, so its work can still be examined.
     pub fn discard_trees(&self) -> Result<(), GitError> {
         let _main = self.main_guard();
         let _pool = self.pool_guard();

@@ -117,10 +117,10 @@ impl RunTrees {
     /// Copies a commit and its new objects into the user's repository.
     pub(super) fn adopt(&self, side: &SideRepository, commit: &CommitId) -> Result<(), GitError> {
         let context = self.repository.objects();
-        let wanted = format!("{commit}\n^{}\n", side.base);
+        let revisions = format!("{commit}\n^{}\n", side.base);
         let pack = git(&context, ["pack-objects", "--quiet", "--revs", "--stdout"])
             .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", side.git_dir.join("objects"))
-            .input(wanted.into_bytes())
+            .input(revisions.into_bytes())
             .run()?;
         git(&context, ["unpack-objects", "-q", "--strict"]).input(pack).run().map(drop)
     }

@@ -21,8 +21,8 @@ impl RunTrees {
     pub fn undo_tasks(&self, tasks: &[&str], command: &str) -> Result<UndoneTasks, GitError> {
         let _main = self.main_guard();
         let links = self.links()?;
-        let wanted = one_line(command);
-        let earlier = links.iter().find(|link| link.command == wanted);
+        let trailer = one_line(command);
+        let earlier = links.iter().find(|link| link.command == trailer);
         let undone = match earlier {
             Some(link) => UndoneTasks {
                 state: link.state.clone(),
