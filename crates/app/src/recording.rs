@@ -194,7 +194,7 @@ fn changes(
     let mut changes = Vec::new();
     for changed in repository.changed(&before, &after)? {
         let path = changed.path;
-        let form = |tree: &TreeId| repository.form(tree, &path).map_err(CommandFailure::from);
+        let form = |tree: &TreeId| repository.path_kind(tree, &path).map_err(CommandFailure::from);
         let (was, is) = (form(&before)?, form(&after)?);
         let mut bytes = || {
             let bytes = repository.read(&after, &path)?.unwrap_or_default();

@@ -6,7 +6,7 @@
 
 use super::action::CheckAction;
 use super::spec::CheckSpec;
-use remand_git::is_reached;
+use remand_git::has_real_parents;
 use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::fs::symlink;
@@ -92,7 +92,7 @@ fn link_in(
     let linking = Linking { checkout: &checkout.canonicalize()?, tree };
     // An agent may have replaced a folder with a link; nothing is written through that link.
     let has_folder =
-        |path: &Path| is_reached(tree, path) && tree.join(path).parent().is_some_and(Path::is_dir);
+        |path: &Path| has_real_parents(tree, path) && tree.join(path).parent().is_some_and(Path::is_dir);
     let mut linked = Vec::new();
     for folder in folders {
         let (from, to) = (checkout.join(folder).join(NODE_MODULES), tree.join(folder).join(NODE_MODULES));

@@ -113,7 +113,7 @@ impl<'b> Workbench<'b> {
     /// Removes the files that earlier runs left, so they cannot affect later ones. Build output mostly stays: rebuilding it
     /// for every check takes too long.
     fn clear(&mut self, keep: KeepIgnored) -> Result<(), BenchError> {
-        self.tree.begin(keep, Reach::Tree)?;
+        self.tree.clean_up(keep, Reach::Tree)?;
         remove(&self.setup.scratch)?;
         private_folder(&self.setup.scratch)?;
         let root = self.setup.repository.root();

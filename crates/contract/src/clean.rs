@@ -5,7 +5,7 @@ use remand_notation::clean;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// Cleans every string and key of a document. If cleaning makes two keys equal, that is a problem; they are not merged.
+/// Cleans every string and key of a document. Reports a problem if cleaning makes two keys equal.
 pub(super) fn clean_value(value: Value) -> Result<Value, ContractProblem> {
     Ok(match value {
         Value::String(text) => match clean(&text) {
@@ -22,7 +22,7 @@ pub(super) fn clean_value(value: Value) -> Result<Value, ContractProblem> {
                     return Err(ContractProblem::new(
                         key,
                         "each key once",
-                        "two that differ only in control characters",
+                        "two keys that differ only in control characters",
                     ));
                 }
                 cleaned.insert(key, entry);

@@ -7,33 +7,33 @@ use super::shape::words;
 use serde_json::{Map, Value, json};
 
 /// Fields that the engine fills in.
-const FILLED: [&str; 5] = ["agent", "instance", "step", "started_at", "completed_at"];
+const FILLED_BY_ENGINE: [&str; 5] = ["agent", "instance", "step", "started_at", "completed_at"];
 
-/// The deepest nesting of a schema.
-const DEPTH: usize = 24;
+/// The maximum nesting of a schema.
+const MAX_DEPTH: usize = 24;
 
-/// The schema for one dispatch. It is weaker than the contract: what the contract accepts, the schema accepts too.
+/// The schema for one dispatch. It is weaker than the contract: it accepts everything that the contract accepts.
 pub fn schema_for(expected: &Expectation) -> Value {
     let root = &expected.schema.schema().json;
-    let mut whole = plain(root, root, DEPTH);
-    if let Some(header) = whole.as_object_mut() {
-        FILLED.iter().for_each(|name| leave_out(header, name));
+    let mut schema = inline(root, root, MAX_DEPTH);
+    if let Some(header) = schema.as_object_mut() {
+        FILLED_BY_ENGINE.iter().for_each(|name| leave_out(header, name));
     }
-    whole["properties"]["schema_version"] = json!({"type": "string", "enum": [VERSION]});
-    if let Some(payload) = whole.pointer_mut("/properties/payload").and_then(Value::as_object_mut) {
-        adapt(payload, expected);
+    schema["properties"]["schema_version"] = json!({"type": "string", "enum": [VERSION]});
+    if let Some(payload) = schema.pointer_mut("/properties/payload").and_then(Value::as_object_mut) {
+        adapt_payload(payload, expected);
     }
-    whole.sort_all_objects();
-    whole
+    schema.sort_all_objects();
+    schema
 }
 
-fn adapt(payload: &mut Map<String, Value>, expected: &Expectation) {
-    let reports = expected.findings != FindingsRule::NotAsked;
+fn adapt_payload(payload: &mut Map<String, Value>, expected: &Expectation) {
+    let reports_findings = expected.findings != FindingsRule::NotAsked;
     // A role that rejects its input may return findings alone.
-    if reports && expected.says.len() > 1 && expected.schema != SchemaId::FindingsReport {
+    if reports_findings && expected.says.len() > 1 && expected.schema != SchemaId::FindingsReport {
         payload.remove("required");
     }
-    if !reports {
+    if !reports_findings {
         leave_out(payload, "findings");
     }
     if expected.sets.is_empty() {
@@ -43,7 +43,7 @@ fn adapt(payload: &mut Map<String, Value>, expected: &Expectation) {
         let about = verdict.get("description").cloned().unwrap_or_default();
         *verdict = json!({"type": "string", "enum": expected.says, "description": about});
         if expected.says.len() > 1 {
-            ask(payload, "verdict");
+            require(payload, "verdict");
         }
     }
     let finding = property(payload, "findings").and_then(|list| list.get_mut("items"));
@@ -59,7 +59,7 @@ fn adapt_finding(finding: &mut Map<String, Value>, expected: &Expectation) {
         origins["items"] = json!({"type": "string", "enum": expected.injects});
     }
     if let FindingsRule::Reports { needs } = &expected.findings {
-        needs.iter().for_each(|need| ask(finding, need.name()));
+        needs.iter().for_each(|need| require(finding, need.name()));
     }
 }
 
@@ -76,7 +76,7 @@ fn leave_out(schema: &mut Map<String, Value>, name: &str) {
     }
 }
 
-fn ask(schema: &mut Map<String, Value>, name: &str) {
+fn require(schema: &mut Map<String, Value>, name: &str) {
     let needed = schema.entry("required").or_insert_with(|| json!([]));
     if let Some(needed) = needed.as_array_mut()
         && !needed.iter().any(|needed| needed.as_str() == Some(name))
@@ -85,41 +85,41 @@ fn ask(schema: &mut Map<String, Value>, name: &str) {
     }
 }
 
-/// A part of a schema with references inlined and only widely supported keywords.
-fn plain(root: &Value, part: &Value, depth: usize) -> Value {
+/// Inlines the references in a part of a schema, and keeps only widely supported keywords.
+fn inline(root: &Value, part: &Value, depth: usize) -> Value {
     let (Some(part), Some(depth)) = (part.as_object(), depth.checked_sub(1)) else { return part.clone() };
-    let mut own = part.clone();
-    if let Some(Value::String(pointer)) = own.remove("$ref") {
+    let mut keywords = part.clone();
+    if let Some(Value::String(pointer)) = keywords.remove("$ref") {
         let target = pointer.strip_prefix('#').and_then(|path| root.pointer(path)).unwrap_or(&Value::Null);
-        let mut whole = plain(root, target, depth);
-        if let Some(whole) = whole.as_object_mut() {
-            whole.extend(own.into_iter().filter(|(key, _)| is_known(key)));
+        let mut inlined = inline(root, target, depth);
+        if let Some(inlined) = inlined.as_object_mut() {
+            inlined.extend(keywords.into_iter().filter(|(key, _)| is_supported(key)));
         }
-        return whole;
+        return inlined;
     }
-    if let Some(words) = words(&Value::Object(own.clone())) {
-        return one_of(&own, &words);
+    if let Some(words) = words(&Value::Object(keywords.clone())) {
+        return enumeration(&keywords, &words);
     }
-    let each = |(key, value): (String, Value)| {
+    let inline_keyword = |(key, value): (String, Value)| {
         let value = match (key.as_str(), value) {
             ("properties", Value::Object(all)) => {
-                all.iter().map(|(name, value)| (name.clone(), plain(root, value, depth))).collect()
+                all.iter().map(|(name, value)| (name.clone(), inline(root, value, depth))).collect()
             }
-            ("items" | "additionalProperties", value) => plain(root, &value, depth),
+            ("items" | "additionalProperties", value) => inline(root, &value, depth),
             ("anyOf" | "oneOf" | "allOf", Value::Array(all)) => {
-                all.iter().map(|value| plain(root, value, depth)).collect()
+                all.iter().map(|value| inline(root, value, depth)).collect()
             }
             (_, value) => value,
         };
         (key, value)
     };
-    own.into_iter().filter(|(key, _)| is_known(key)).map(each).collect()
+    keywords.into_iter().filter(|(key, _)| is_supported(key)).map(inline_keyword).collect()
 }
 
 /// An enumeration of words, with their meanings in the description.
-fn one_of(own: &Map<String, Value>, words: &[(&str, Option<&str>)]) -> Value {
+fn enumeration(keywords: &Map<String, Value>, words: &[(&str, Option<&str>)]) -> Value {
     let list: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-    let about = own.get("description").and_then(Value::as_str).map(str::to_string);
+    let about = keywords.get("description").and_then(Value::as_str).map(str::to_string);
     let meanings = words.iter().filter_map(|(word, meaning)| Some(format!("{word}: {}", (*meaning)?)));
     let about: Vec<String> = about.into_iter().chain(meanings).collect();
     match about.is_empty() {
@@ -128,7 +128,7 @@ fn one_of(own: &Map<String, Value>, words: &[(&str, Option<&str>)]) -> Value {
     }
 }
 
-/// `format` is specific to Rust types, and keywords that begin with `x-` are our own.
-fn is_known(key: &str) -> bool {
+/// Whether agent programs support a keyword. `format` names Rust types, and keywords that begin with `x-` are ours.
+fn is_supported(key: &str) -> bool {
     !key.starts_with("x-") && !matches!(key, "$schema" | "$defs" | "$id" | "title" | "format")
 }

@@ -1,4 +1,4 @@
-//! The expectation for one result: its schema, the role's contract, and what the engine knows about the run.
+//! The expectation for one result: its schema, the role's contract, and facts about the run.
 
 use super::pointers::Documents;
 use super::schema::SchemaId;
@@ -10,8 +10,8 @@ use serde_json::Value;
 /// The verdicts that mean a specification has no gaps.
 pub(super) const NO_GAPS: [&str; 2] = ["none", "clean"];
 
-/// Example of a document that states an approach, which is a design.
-const DESIGN: &str = include_str!("examples/design-document.yaml");
+/// The example of a design: a document that states an approach.
+const DESIGN_EXAMPLE: &str = include_str!("examples/design-document.yaml");
 
 /// What one dispatch must return.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub struct Expectation {
     pub known: RunFacts,
 }
 
-/// Whether a role reports findings, and which fields each needs in addition to id, severity, category and claim.
+/// Whether a role reports findings, and which fields a finding needs in addition to id, severity, category and claim.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingsRule {
@@ -79,10 +79,10 @@ pub enum ApproachRule {
     Stated,
 }
 
-/// What the run knows and a result may refer to. A field that is `None` is not checked.
+/// Facts about the run that a result may refer to. A field that is `None` is not checked.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunFacts {
-    /// The artifacts that pointers of a plan may name.
+    /// The artifacts that the pointers in a plan may name.
     pub documents: Option<Documents>,
     /// Ids of the acceptance criteria that must be judged.
     pub criteria: Option<Vec<String>>,
@@ -116,7 +116,7 @@ pub struct CitedSections {
 /// What the engine knows about a failed design before an agent reports on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureFacts {
-    /// Number of the revision that the findings ask for.
+    /// The number of the revision that the findings ask for.
     pub revision: u16,
     pub producer: Producer,
     /// `None` if a human requested the revision.
@@ -140,38 +140,39 @@ impl Expectation {
         }
     }
 
-    /// A filled example in the words of this role, which would be accepted.
+    /// A complete example with the verdicts and ids of this dispatch. The contract accepts it.
     pub fn example(&self) -> String {
-        self.filled().map_or_else(|| self.pattern().to_string(), |value| yaml::to_yaml(&value))
+        self.filled_example().map_or_else(|| self.template().to_string(), |value| yaml::to_yaml(&value))
     }
 
-    /// The payload of the filled example.
+    /// The payload of the example.
     pub fn example_payload(&self) -> Option<Value> {
-        self.filled().map(|mut value| value["payload"].take())
+        self.filled_example().map(|mut value| value["payload"].take())
     }
 
-    fn pattern(&self) -> &'static str {
+    fn template(&self) -> &'static str {
         match (self.schema, self.approach) {
-            (SchemaId::Document, ApproachRule::Stated) => DESIGN,
+            (SchemaId::Document, ApproachRule::Stated) => DESIGN_EXAMPLE,
             _ => self.schema.schema().example,
         }
     }
 
-    fn filled(&self) -> Option<Value> {
+    fn filled_example(&self) -> Option<Value> {
         // A test proves that every example parses.
-        let mut value: Value = serde_saphyr::from_str(self.pattern()).ok()?;
+        let mut value: Value = serde_saphyr::from_str(self.template()).ok()?;
         value["agent"] = Value::from(self.role.as_str());
         value["instance"] = Value::from(self.instance.as_str());
         value["step"] = Value::from(self.step.as_str());
         let payload = &mut value["payload"];
-        let was = payload["verdict"].as_str().unwrap_or_default().to_string();
-        let lists = |key: &str| payload.get(key).and_then(Value::as_array).is_some_and(|all| !all.is_empty());
+        let template_verdict = payload["verdict"].as_str().unwrap_or_default().to_string();
+        let has_entries =
+            |key: &str| payload.get(key).and_then(Value::as_array).is_some_and(|all| !all.is_empty());
         let means_gaps = |verdict: &&String| !NO_GAPS.contains(&verdict.as_str());
         let verdict = match self.says.as_slice() {
-            says if says.contains(&was) => Some(was),
-            says if lists("gaps") => says.iter().find(means_gaps).cloned(),
-            [_, rejecting, ..] if lists("findings") => Some(rejecting.clone()),
-            [happy, ..] => Some(happy.clone()),
+            says if says.contains(&template_verdict) => Some(template_verdict),
+            says if has_entries("gaps") => says.iter().find(means_gaps).cloned(),
+            [_, rejecting, ..] if has_entries("findings") => Some(rejecting.clone()),
+            [success, ..] => Some(success.clone()),
             [] => None,
         };
         if let Some(verdict) = verdict {
@@ -181,7 +182,7 @@ impl Expectation {
         Some(value)
     }
 
-    /// Uses ids of this run in the example, so that no agent copies an id that does not exist.
+    /// Puts ids of this run into the example, so no agent copies an id that does not exist.
     fn use_known_ids(&self, payload: &mut Value) {
         if let (Some(task), Some(Value::String(given))) = (&self.known.task, payload.get_mut("task")) {
             given.clone_from(task);
@@ -222,12 +223,12 @@ impl Expectation {
             }
         };
         if self.known.documents.is_some() {
-            let none = || Value::Array(Vec::new());
-            list("tasks", &mut |all| all.iter_mut().for_each(|task| task["relevant_context"] = none()));
+            let empty = || Value::Array(Vec::new());
+            list("tasks", &mut |all| all.iter_mut().for_each(|task| task["relevant_context"] = empty()));
         }
     }
 
-    /// Uses facts of the ticket in the example.
+    /// Puts facts about the ticket into the example.
     fn use_ticket_facts(&self, payload: &mut Value) {
         if let Some(blocked) = &self.known.blocked {
             payload["revision"] = Value::from(blocked.revision);
@@ -240,8 +241,9 @@ impl Expectation {
             let renumbered = payload.to_string().replace("DD-0079-", &format!("DD-{number}-"));
             *payload = serde_json::from_str(&renumbered).unwrap_or_else(|_| payload.take());
         }
-        let judged = payload.get("criteria").and_then(Value::as_array).is_some_and(|rows| !rows.is_empty());
-        if let (Some(ids), SchemaId::Verdict, false) = (&self.known.criteria, self.schema, judged) {
+        let has_criteria =
+            payload.get("criteria").and_then(Value::as_array).is_some_and(|rows| !rows.is_empty());
+        if let (Some(ids), SchemaId::Verdict, false) = (&self.known.criteria, self.schema, has_criteria) {
             let row = |id: &String| serde_json::json!({"criterion": id, "met": "met", "place": {"file": "document.md", "symbol": "Section"}});
             payload["criteria"] = ids.iter().map(row).collect();
         }

@@ -27,7 +27,7 @@ impl RawResult {
     }
 }
 
-/// A document, and where it was found.
+/// A document, and the part of the output that contained it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundResult {
     pub value: Value,
@@ -60,20 +60,22 @@ pub fn find(raw: &RawResult, limits: &ResultLimits) -> Result<FoundResult, Contr
         && !bytes.iter().all(u8::is_ascii_whitespace)
     {
         let found = |value| FoundResult { value, from: ResultOrigin::File };
-        return from_file(bytes, limits).map(found).map_err(|problem| located(problem, ResultOrigin::File));
+        return parse_file(bytes, limits)
+            .map(found)
+            .map_err(|problem| with_origin(problem, ResultOrigin::File));
     }
     if let Some(block) = last_block(&raw.answer)? {
         let found = |value| FoundResult { value, from: ResultOrigin::Block };
-        return parse_within(&block.text, block.language, limits)
+        return parse_within(&block.text, block.syntax, limits)
             .map(found)
-            .map_err(|problem| located(problem, ResultOrigin::Block));
+            .map_err(|problem| with_origin(problem, ResultOrigin::Block));
     }
     let answer = raw.answer.trim();
     if answer.starts_with('{') && answer.ends_with('}') {
         let found = |value| FoundResult { value, from: ResultOrigin::Answer };
         return parse_within(answer, ResultSyntax::Json, limits)
             .map(found)
-            .map_err(|problem| located(problem, ResultOrigin::Answer));
+            .map_err(|problem| with_origin(problem, ResultOrigin::Answer));
     }
     let found = match (&raw.file, answer.is_empty()) {
         (_, true) => "neither; the answer is empty",
@@ -84,39 +86,40 @@ pub fn find(raw: &RawResult, limits: &ResultLimits) -> Result<FoundResult, Contr
     Err(ContractProblem::new("", expected, found).with_shortfall(Shortfall::Missing))
 }
 
-fn located(mut problem: ContractProblem, from: ResultOrigin) -> ContractProblem {
+/// Uses the origin as the path of a problem that has no path.
+fn with_origin(mut problem: ContractProblem, from: ResultOrigin) -> ContractProblem {
     if problem.path.is_empty() {
         problem.path = from.name().to_string();
     }
     problem
 }
 
-/// Agents sometimes wrap the whole result file in a fence.
-fn from_file(bytes: &[u8], limits: &ResultLimits) -> Result<Value, ContractProblem> {
+/// Parses the result file. Agents sometimes wrap all of it in a fence.
+fn parse_file(bytes: &[u8], limits: &ResultLimits) -> Result<Value, ContractProblem> {
     if bytes.len() > limits.bytes {
         let found = format!("{} bytes", bytes.len());
         return Err(ContractProblem::new("", format!("at most {} bytes", limits.bytes), found));
     }
     let text = utf8(bytes)?;
     let trimmed = text.trim();
-    let wrapped = Fence::opening(trimmed.lines().next().unwrap_or_default()).is_some();
+    let is_wrapped = Fence::opening(trimmed.lines().next().unwrap_or_default()).is_some();
     match last_block(trimmed)? {
-        Some(block) if wrapped && block.is_whole => parse_within(&block.text, block.language, limits),
+        Some(block) if is_wrapped && block.is_whole => parse_within(&block.text, block.syntax, limits),
         Some(_) | None => parse_within(text, ResultSyntax::Either, limits),
     }
 }
 
 struct Block {
     text: String,
-    language: ResultSyntax,
-    /// The block spans the text from its first line to its last.
+    syntax: ResultSyntax,
+    /// Whether the block is the whole text, from its first line to its last.
     is_whole: bool,
 }
 
 /// The opening line of a fenced block.
 struct Fence<'l> {
     indent: usize,
-    mark: char,
+    marker: char,
     length: usize,
     info: &'l str,
 }
@@ -125,29 +128,29 @@ impl<'l> Fence<'l> {
     fn opening(line: &'l str) -> Option<Fence<'l>> {
         let body = line.trim_start_matches(' ');
         let indent = line.len() - body.len();
-        let mark = body.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-        let rest = body.trim_start_matches(mark);
+        let marker = body.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+        let rest = body.trim_start_matches(marker);
         let length = body.len() - rest.len();
         let info = rest.trim();
-        (indent <= 3 && length >= 3 && !(mark == '`' && info.contains('`'))).then_some(Fence {
+        (indent <= 3 && length >= 3 && !(marker == '`' && info.contains('`'))).then_some(Fence {
             indent,
-            mark,
+            marker,
             length,
             info,
         })
     }
 
-    /// A fence inside the document is indented further than the block's own fence, so it does not close the block.
+    /// Whether a line closes the block. A fence inside the document does not, since it is indented further.
     fn is_closed_by(&self, line: &str) -> bool {
         Fence::opening(line).is_some_and(|fence| {
-            fence.mark == self.mark
+            fence.marker == self.marker
                 && fence.length >= self.length
                 && fence.info.is_empty()
                 && fence.indent <= self.indent
         })
     }
 
-    fn language(&self) -> Option<ResultSyntax> {
+    fn syntax(&self) -> Option<ResultSyntax> {
         match self.info.split_whitespace().next().unwrap_or_default().to_lowercase().as_str() {
             "json" => Some(ResultSyntax::Json),
             "" | "yaml" | "yml" => Some(ResultSyntax::Either),
@@ -178,8 +181,8 @@ fn last_block(text: &str) -> Result<Option<Block>, ContractProblem> {
             return Err(ContractProblem::new("the answer", "a closed fenced block", found)
                 .with_hint("the answer was cut off, or the closing fence is missing"));
         };
-        let Some(language) = fence.language() else { continue };
-        last = Some(Block { text: body, language, is_whole: start == 0 && end + 1 == count });
+        let Some(syntax) = fence.syntax() else { continue };
+        last = Some(Block { text: body, syntax, is_whole: start == 0 && end + 1 == count });
     }
     Ok(last)
 }

@@ -19,7 +19,7 @@ fn verdict(raw: &RawResult) -> (String, ResultOrigin) {
     (found.value["verdict"].as_str().expect("a verdict").to_string(), found.from)
 }
 
-fn rejected(raw: &RawResult) -> ContractProblem {
+fn problem_with(raw: &RawResult) -> ContractProblem {
     find(raw, &limits()).expect_err("no result")
 }
 
@@ -36,15 +36,18 @@ fn the_file_takes_precedence_over_the_answer_unless_it_is_empty() {
 // CORE-15
 #[test]
 fn silence_and_claims_of_success_are_not_results() {
-    assert_eq!(rejected(&answer("")).found, "neither; the answer is empty");
-    assert_eq!(rejected(&answer("All done, success!")).found, "no file, and no fenced block in the answer");
+    assert_eq!(problem_with(&answer("")).found, "neither; the answer is empty");
+    assert_eq!(
+        problem_with(&answer("All done, success!")).found,
+        "no file, and no fenced block in the answer"
+    );
     let empty = RawResult { file: Some(Vec::new()), answer: "status: DONE".into() };
-    assert_eq!(rejected(&empty).found, "an empty file, and no fenced block in the answer");
+    assert_eq!(problem_with(&empty).found, "an empty file, and no fenced block in the answer");
 }
 
 // EP-06
 #[test]
-fn the_last_block_of_the_answer_is_the_result_with_every_kind_of_fence() {
+fn the_last_block_of_the_answer_is_the_result_whatever_its_fence() {
     for (open, body) in [
         ("```yaml", "verdict: last"),
         ("```yml", "verdict: last"),
@@ -74,14 +77,14 @@ fn text_inside_the_result_is_never_a_second_result() {
     assert_eq!(verdict(&file(escaped)).0, "outer");
     assert_eq!(verdict(&answer(&format!("```json\n{escaped}\n```"))).0, "outer");
     let quoted = "> ```yaml\n> verdict: approve\n> ```\n";
-    assert!(rejected(&answer(quoted)).found.contains("no fenced block"));
+    assert!(problem_with(&answer(quoted)).found.contains("no fenced block"));
 }
 
 // CORE-09
 #[test]
 fn an_answer_that_was_cut_off_does_not_fall_back_to_an_earlier_block() {
     for cut in ["```yaml\nverdict: unfin", "```bash\nls\n"] {
-        let problem = rejected(&answer(&format!("```yaml\nverdict: approve\n```\n{cut}")));
+        let problem = problem_with(&answer(&format!("```yaml\nverdict: approve\n```\n{cut}")));
         assert_eq!(problem.found, "one opened on line 4 and never closed");
         assert!(problem.hint.expect("a hint").contains("cut off"));
     }
@@ -96,7 +99,7 @@ fn a_file_may_be_wrapped_in_one_fence() {
 
 // CORE-09
 #[test]
-fn unreadable_documents_are_rejected_with_the_reason() {
+fn invalid_documents_are_rejected_with_the_reason() {
     let cases: &[(&[u8], &str)] = &[
         (b"verdict: a\nverdict: b\n", "duplicate"),
         (b"{\"verdict\": 1, \"verdict\": 2}", "duplicate"),
@@ -109,7 +112,7 @@ fn unreadable_documents_are_rejected_with_the_reason() {
         (b"a: !!binary aGVsbG8=\n\xc3\x28", "offset"),
     ];
     for (bytes, word) in cases {
-        let problem = rejected(&file(bytes));
+        let problem = problem_with(&file(bytes));
         assert_eq!(problem.path, "the result file");
         let text = problem.to_string().to_lowercase();
         assert!(text.contains(word), "{text}");
@@ -119,10 +122,12 @@ fn unreadable_documents_are_rejected_with_the_reason() {
 
 // CORE-09
 #[test]
-fn documents_that_are_too_large_or_too_deep_or_alias_bombs_are_rejected() {
+fn documents_that_are_too_large_too_deep_or_alias_bombs_are_rejected() {
     let large = format!("verdict: {}", "x".repeat(1 << 20));
-    assert!(rejected(&file(&large)).to_string().contains("at most 1048576 bytes"));
-    assert!(rejected(&answer(&format!("```\n{large}\n```"))).to_string().contains("at most 1048576 bytes"));
+    assert!(problem_with(&file(&large)).to_string().contains("at most 1048576 bytes"));
+    assert!(
+        problem_with(&answer(&format!("```\n{large}\n```"))).to_string().contains("at most 1048576 bytes")
+    );
     for depth in [33, 10_000] {
         let json = format!("{{\"a\": {}{}}}", "[".repeat(depth), "]".repeat(depth));
         find(&file(&json), &limits()).expect_err("too deep");
@@ -134,12 +139,12 @@ fn documents_that_are_too_large_or_too_deep_or_alias_bombs_are_rejected() {
         let inner = vec![format!("*a{}", at - 1); 10].join(", ");
         bomb.push_str(&format!("a{at}: &a{at} [{inner}]\n"));
     }
-    let problem = rejected(&file(&bomb));
+    let problem = problem_with(&file(&bomb));
     assert!(problem.hint.expect("a hint").contains("anchors"), "{}", problem.found);
     let wide = format!("a: [{}]", "1,".repeat(250_000));
     find(&file(&wide), &limits()).expect_err("too many");
-    let fits = format!("a: [{}]", "1,".repeat(1_000));
-    find(&file(&fits), &limits()).expect("fits");
+    let allowed = format!("a: [{}]", "1,".repeat(1_000));
+    find(&file(&allowed), &limits()).expect("small enough");
 }
 
 // EP-30, CORE-09
@@ -150,14 +155,14 @@ fn terminal_escapes_and_control_characters_are_removed_from_every_string_and_key
     let found = find(&file(json), &limits()).expect("a result");
     assert_eq!(found.value, serde_json::json!({"verdict": "abc\nd", "x": ["e\tf"]}));
     let twice = r#"{"verdict": 1, "ver\u0000dict": 2}"#;
-    assert_eq!(rejected(&file(twice)).path, "verdict");
+    assert_eq!(problem_with(&file(twice)).path, "verdict");
     let raw = "\u{feff}verdict: \u{1b}[1mbold\u{1b}[0m\n";
     assert_eq!(verdict(&file(raw)).0, "bold");
 }
 
 // SR-03
 #[test]
-fn each_rejected_result_has_a_shortfall() {
+fn the_problems_of_a_result_determine_its_shortfall() {
     let missing = find(&RawResult::default(), &ResultLimits::default()).unwrap_err();
     assert_eq!(Shortfall::of(&[missing]), Shortfall::Missing);
     let short = too_short("verdict: nothing", 100).unwrap();

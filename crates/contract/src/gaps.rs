@@ -81,8 +81,8 @@ pub fn reviewer_output(it: &GapReview) -> Result<ReviewerOutput, Vec<ContractPro
     for (at, review) in it.reviews.iter().enumerate() {
         let path = format!("payload.reviews[{at}]");
         let Some(gap) = gap_id(&review.gap.0, &format!("{path}.gap"), &mut problems) else { continue };
-        let is_plain = review.judgement == ProposalJudgement::Approved;
-        if !is_plain && review.note.trim().is_empty() {
+        let needs_note = review.judgement != ProposalJudgement::Approved;
+        if needs_note && review.note.trim().is_empty() {
             let expected = "a note, because the judgement is not `approved`";
             problems.push(ContractProblem::new(format!("{path}.note"), expected, "nothing"));
         }
@@ -102,12 +102,12 @@ pub fn reviewer_output(it: &GapReview) -> Result<ReviewerOutput, Vec<ContractPro
     if problems.is_empty() { Ok(output) } else { Err(problems) }
 }
 
-/// The gaps as a list for the kernel, numbered as on an empty board.
+/// The gaps as a list for the kernel. Their ids are those that an empty board would assign.
 pub(super) fn items(gaps: &[ReportedGap]) -> Vec<Item> {
-    let mut given: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
     gaps.iter()
         .map(|gap| {
-            let number = given.entry(gap.category.as_str()).or_default();
+            let number = counts.entry(gap.category.as_str()).or_default();
             *number += 1;
             Item {
                 id: format!("GAP-{}-{number:03}", gap.category),

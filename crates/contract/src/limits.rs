@@ -1,17 +1,17 @@
-//! Size limits of a result. A result above a limit is rejected with a message that names it, and never truncated.
+//! Size limits of a result. A result that exceeds a limit is rejected, never truncated, and the message names the limit.
 
 /// The limits for one result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultLimits {
-    /// Length of the result's text, in bytes.
+    /// The length of the result's text, in bytes.
     pub bytes: usize,
-    /// Nesting of lists and mappings.
+    /// The nesting depth of lists and mappings.
     pub depth: usize,
-    /// Entries of all lists and mappings in the document.
+    /// The number of entries in all lists and mappings of the document.
     pub nodes: usize,
-    /// Findings in the result.
+    /// The number of findings in the result.
     pub findings: usize,
-    /// Problems reported to an agent in one retry.
+    /// The number of problems that are reported to an agent in one retry.
     pub problems: usize,
 }
 

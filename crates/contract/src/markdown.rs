@@ -1,4 +1,4 @@
-//! Escapes text for Markdown, so that content cannot become structure.
+//! Escapes text for Markdown, so content cannot become structure.
 
 use super::problem::fence_for;
 
@@ -15,7 +15,7 @@ pub fn inline(text: &str) -> String {
             if at % 2 == 1 {
                 out.push_str("\\`");
             }
-            out.push_str(&escaped(part));
+            out.push_str(&escape(part));
             if at % 2 == 1 && at + 1 < parts.len() {
                 out.push_str("\\`");
             }
@@ -39,7 +39,7 @@ pub fn code(text: &str) -> String {
     }
 }
 
-/// Multi-line text, with continuation lines at this indentation. Empty lines separate paragraphs.
+/// Multi-line text. All lines except the first get the indentation; empty lines separate paragraphs.
 pub fn block(text: &str, indent: usize) -> String {
     let pad = " ".repeat(indent);
     let mut out = String::new();
@@ -69,7 +69,7 @@ pub fn block(text: &str, indent: usize) -> String {
 /// A cell of a table.
 pub fn cell(text: &str) -> String {
     let lines: Vec<String> = text.trim().lines().map(inline).collect();
-    // Undo earlier escaping first, so that a bar is escaped exactly once, even inside code.
+    // Undo earlier escaping first, so a bar is escaped exactly once, even inside code.
     lines.join("<br>").replace("\\|", "|").replace('|', "\\|")
 }
 
@@ -85,23 +85,27 @@ pub fn fenced(text: &str, language: &str, indent: usize) -> String {
     out
 }
 
-/// Markdown text with any open fence closed.
-pub(crate) fn closed(text: &str) -> String {
+/// Closes an open fence at the end of Markdown text.
+pub(crate) fn close_fences(text: &str) -> String {
     let mut open: Option<(char, usize)> = None;
     for line in text.lines() {
         let body = line.trim_start();
-        let Some(mark) = body.chars().next().filter(|c| matches!(c, '`' | '~')) else { continue };
-        let rest = body.trim_start_matches(mark);
+        let Some(marker) = body.chars().next().filter(|c| matches!(c, '`' | '~')) else { continue };
+        let rest = body.trim_start_matches(marker);
         let length = body.len() - rest.len();
         match open {
-            None if length >= 3 => open = Some((mark, length)),
-            Some((with, least)) if mark == with && length >= least && rest.trim().is_empty() => open = None,
+            None if length >= 3 => open = Some((marker, length)),
+            Some((open_marker, open_length))
+                if marker == open_marker && length >= open_length && rest.trim().is_empty() =>
+            {
+                open = None;
+            }
             None | Some(_) => {}
         }
     }
     let body = text.trim_end();
     match open {
-        Some((mark, length)) => format!("{body}\n{}\n", mark.to_string().repeat(length)),
+        Some((marker, length)) => format!("{body}\n{}\n", marker.to_string().repeat(length)),
         None => format!("{body}\n"),
     }
 }
@@ -109,22 +113,21 @@ pub(crate) fn closed(text: &str) -> String {
 /// A field name for people: `acceptance_criteria` becomes `Acceptance criteria`.
 pub(crate) fn label(key: &str) -> String {
     let words = key.replace(['_', '-'], " ");
-    let mut letters = words.chars();
-    match letters.next() {
-        Some(first) => escaped(&first.to_uppercase().chain(letters).collect::<String>()),
+    let mut chars = words.chars();
+    match chars.next() {
+        Some(first) => escape(&first.to_uppercase().chain(chars).collect::<String>()),
         None => String::new(),
     }
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let letters: Vec<char> = text.chars().collect();
-    let is_word = |at: Option<usize>| {
-        at.and_then(|at| letters.get(at)).is_some_and(|c| c.is_alphanumeric() || *c == '_')
-    };
-    let start = letters.iter().position(|c| !c.is_whitespace()).unwrap_or(0);
-    let number = letters[start..].iter().take_while(|c| c.is_ascii_digit()).count();
-    for (at, c) in letters.iter().enumerate() {
+    let chars: Vec<char> = text.chars().collect();
+    let is_word =
+        |at: Option<usize>| at.and_then(|at| chars.get(at)).is_some_and(|c| c.is_alphanumeric() || *c == '_');
+    let start = chars.iter().position(|c| !c.is_whitespace()).unwrap_or(0);
+    let number = chars[start..].iter().take_while(|c| c.is_ascii_digit()).count();
+    for (at, c) in chars.iter().enumerate() {
         let is_inside_word = is_word(at.checked_sub(1)) && is_word(Some(at + 1));
         let ends_number = number > 0 && at == start + number;
         match c {
@@ -132,7 +135,7 @@ fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '_' if is_inside_word => out.push('_'),
             '\\' | '*' | '_' | '[' | ']' | '>' | '#' | '|' | '~' | '`' => out.extend(['\\', *c]),
-            '!' if letters.get(at + 1) == Some(&'[') => out.push_str("\\!"),
+            '!' if chars.get(at + 1) == Some(&'[') => out.push_str("\\!"),
             '-' | '+' | '=' | ':' if at == start => out.extend(['\\', *c]),
             '.' | ')' if ends_number => out.extend(['\\', *c]),
             c => out.push(*c),

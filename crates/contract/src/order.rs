@@ -1,4 +1,4 @@
-//! The order in which the fields of a result are displayed.
+//! The order in which the fields of a result are shown.
 
 const ORDER: &[&str] = &[
     "agent",

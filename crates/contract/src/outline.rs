@@ -1,9 +1,9 @@
-//! Describes a schema to agents: a YAML skeleton with types, allowed words and required fields marked.
+//! Describes a schema to agents: a YAML skeleton that shows types, allowed words, and which fields are required.
 
 use super::expectation::{Expectation, FindingsRule};
 use super::order::rank;
 use super::schema::{Schema, VERSION};
-use super::shape::{described, is_a, properties, required, resolve, words};
+use super::shape::{describe, is_a, properties, required, resolve, words};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ pub fn outline_for(expected: &Expectation) -> String {
 struct Outline<'o> {
     root: &'o Value,
     expected: Option<&'o Expectation>,
-    /// Word lists whose meanings are already written.
+    /// Lists of words whose meanings are already explained.
     explained: BTreeSet<String>,
     out: String,
 }
@@ -39,26 +39,35 @@ impl Outline<'_> {
         let needed = required(schema);
         let mut names: Vec<&String> = all.keys().collect();
         names.sort_by_key(|name| (rank(name), name.as_str()));
-        let mut lead = first;
+        let mut marker = first;
         for name in names {
             let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-            if self.is_left_out(&path) {
+            if self.is_omitted(&path) {
                 continue;
             }
-            let is_needed = needed.contains(&name.as_str()) || self.is_asked(&path);
+            let is_required = needed.contains(&name.as_str()) || self.is_required_by_role(&path);
             let pad = " ".repeat(indent);
-            let margin = if lead.is_empty() { pad } else { format!("{}{lead}", &pad[..indent - lead.len()]) };
-            self.field(&all[name.as_str()], name, &path, &margin, indent, is_needed);
-            lead = "";
+            let margin =
+                if marker.is_empty() { pad } else { format!("{}{marker}", &pad[..indent - marker.len()]) };
+            self.field(&all[name.as_str()], name, &path, &margin, indent, is_required);
+            marker = "";
         }
     }
 
-    fn field(&mut self, given: &Value, name: &str, path: &str, margin: &str, indent: usize, is_needed: bool) {
+    fn field(
+        &mut self,
+        given: &Value,
+        name: &str,
+        path: &str,
+        margin: &str,
+        indent: usize,
+        is_required: bool,
+    ) {
         let schema = resolve(self.root, given);
-        let mark = if is_needed { "(required) " } else { "" };
+        let label = if is_required { "(required) " } else { "" };
         let about = given.get("description").or_else(|| schema.get("description")).and_then(Value::as_str);
         let note = |rest: &str| {
-            let text = format!("{mark}{rest}{}", about.map(|it| it.replace('\n', " ")).unwrap_or_default());
+            let text = format!("{label}{rest}{}", about.map(|it| it.replace('\n', " ")).unwrap_or_default());
             if text.trim().is_empty() { String::new() } else { format!("  # {}", text.trim_end()) }
         };
         if let Some(fixed) = self.fixed(path) {
@@ -69,7 +78,7 @@ impl Outline<'_> {
             self.meanings(&words, indent);
         } else if is_a(schema, "array") {
             let items = schema.get("items").map(|items| resolve(self.root, items));
-            let size = described(self.root, schema);
+            let size = describe(self.root, schema);
             self.out.push_str(&format!("{margin}{name}:{}\n", note(&format!("{size}. "))));
             match items {
                 Some(items) if properties(items).is_some() => {
@@ -119,7 +128,7 @@ impl Outline<'_> {
         Some(Value::from(text).to_string())
     }
 
-    fn is_asked(&self, path: &str) -> bool {
+    fn is_required_by_role(&self, path: &str) -> bool {
         let Some(expected) = self.expected else { return false };
         let needs = match &expected.findings {
             FindingsRule::NotAsked => &[][..],
@@ -130,7 +139,7 @@ impl Outline<'_> {
             || field.is_some_and(|field| needs.iter().any(|need| need.name() == field))
     }
 
-    fn is_left_out(&self, path: &str) -> bool {
+    fn is_omitted(&self, path: &str) -> bool {
         let Some(expected) = self.expected else { return false };
         match path {
             "started_at" | "completed_at" => true,
@@ -143,5 +152,5 @@ impl Outline<'_> {
 }
 
 fn placeholder(root: &Value, schema: &Value) -> String {
-    format!("<{}>", described(root, schema).replace('`', ""))
+    format!("<{}>", describe(root, schema).replace('`', ""))
 }

@@ -2,14 +2,14 @@
 
 use super::clean::clean_value;
 use super::limits::ResultLimits;
-use super::problem::{ContractProblem, short};
+use super::problem::{ContractProblem, shorten};
 use remand_notation::clean;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::cell::Cell;
 use std::fmt;
 
-/// The syntax that a string claims to be in.
+/// The syntax in which a result is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResultSyntax {
     Json,
@@ -25,7 +25,7 @@ pub fn parse(text: &str) -> Result<Value, ContractProblem> {
 /// Parses the text of a result.
 pub(super) fn parse_within(
     text: &str,
-    language: ResultSyntax,
+    syntax: ResultSyntax,
     limits: &ResultLimits,
 ) -> Result<Value, ContractProblem> {
     if text.len() > limits.bytes {
@@ -33,7 +33,7 @@ pub(super) fn parse_within(
         return Err(ContractProblem::new("", format!("at most {} bytes", limits.bytes), found));
     }
     let text = clean(text);
-    let value = match language {
+    let value = match syntax {
         ResultSyntax::Json => json(&text, limits)?,
         ResultSyntax::Either if text.trim_start().starts_with('{') => {
             json(&text, limits).or_else(|problem| yaml(&text, limits).map_err(|_| problem))?
@@ -41,14 +41,14 @@ pub(super) fn parse_within(
         ResultSyntax::Either => yaml(&text, limits)?,
     };
     let mut value = clean_value(value)?;
-    // The order of keys in a document must not influence anything read from it.
+    // The order of keys in a document must not influence how it is read.
     value.sort_all_objects();
     match value {
         Value::Object(_) => Ok(value),
         other => Err(ContractProblem::new(
             "",
             "a mapping with `completion` and `payload`",
-            super::problem::shown(&other),
+            super::problem::describe_value(&other),
         )),
     }
 }
@@ -68,7 +68,7 @@ fn json(text: &str, limits: &ResultLimits) -> Result<Value, ContractProblem> {
     let value = Strict { depth: limits.depth, progress: &progress }
         .deserialize(&mut deserializer)
         .and_then(|value| deserializer.end().map(|()| value));
-    value.map_err(|error| rejected("JSON", &error.to_string(), &progress))
+    value.map_err(|error| syntax_problem("JSON", &error.to_string(), &progress))
 }
 
 fn yaml(text: &str, limits: &ResultLimits) -> Result<Value, ContractProblem> {
@@ -94,14 +94,14 @@ fn yaml(text: &str, limits: &ResultLimits) -> Result<Value, ContractProblem> {
     let value = serde_saphyr::with_deserializer_from_str_with_options(text, options, |deserializer| {
         Strict { depth: limits.depth, progress: &progress }.deserialize(deserializer)
     });
-    value.map_err(|error| rejected("YAML", &error.without_snippet().to_string(), &progress))
+    value.map_err(|error| syntax_problem("YAML", &error.without_snippet().to_string(), &progress))
 }
 
-/// Describes an error of the parser, with a hint chosen by the parser's message.
-fn rejected(language: &str, why: &str, progress: &Progress) -> ContractProblem {
+/// Describes an error of the parser. The parser's message determines the hint.
+fn syntax_problem(language: &str, why: &str, progress: &Progress) -> ContractProblem {
     let lower = why.to_lowercase();
     let hint = if lower.contains("multiple documents") {
-        Some("write one document only: remove the `---` between them")
+        Some("write only one document: remove the `---` between the documents")
     } else if progress.has_duplicate_key.get() || lower.contains("duplicate") {
         Some("write each key once")
     } else if lower.contains("alias") || lower.contains("anchor") {
@@ -113,7 +113,7 @@ fn rejected(language: &str, why: &str, progress: &Progress) -> ContractProblem {
     } else {
         None
     };
-    let problem = ContractProblem::new("", format!("one {language} document"), short(why));
+    let problem = ContractProblem::new("", format!("one {language} document"), shorten(why));
     match hint {
         Some(hint) => problem.with_hint(hint),
         None => problem,
@@ -127,7 +127,7 @@ struct Strict<'p> {
     progress: &'p Progress,
 }
 
-/// What one parse has used and found so far.
+/// The state of one parse.
 struct Progress {
     nodes_left: Cell<usize>,
     has_duplicate_key: Cell<bool>,
@@ -207,7 +207,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 
     fn visit_bytes<E: serde::de::Error>(self, _: &[u8]) -> Result<Value, E> {
-        Err(E::custom("binary value where text is expected"))
+        Err(E::custom("a binary value instead of text"))
     }
 
     fn visit_unit<E>(self) -> Result<Value, E> {

@@ -1,4 +1,4 @@
-//! The typed payload of a result, and the parts of it that the kernel and the ledger use.
+//! The typed payload of a result, and the parts that the kernel and the ledger use.
 
 use super::schema::SchemaId;
 use super::schema::header::{self, BarePayload};
@@ -91,7 +91,7 @@ impl Payload {
             return vec![("gaps".to_string(), super::gaps::items(&inventory.gaps))];
         }
         let (Payload::Plan(_) | Payload::Split(_)) = self else { return Vec::new() };
-        // The digest covers the task as the agent wrote it, with fields that the type does not have.
+        // The digest covers the task as the agent wrote it, including fields that the type does not have.
         let written = |at: usize| &document["payload"]["tasks"][at];
         let items = self.tasks().into_iter().enumerate().map(|(at, task)| Item {
             id: task.id,
@@ -102,7 +102,7 @@ impl Payload {
         vec![("tasks".to_string(), items.collect())]
     }
 
-    /// The highest risk of any file in a plan, or the plan's own risk if that is higher.
+    /// The highest risk of any file in a plan, or the plan's overall risk if that is higher.
     pub(super) fn risk(&self) -> Option<event::Risk> {
         let stated = if let Payload::Plan(plan) = self {
             plan.overall_risk
@@ -165,10 +165,10 @@ impl Payload {
         }
         if let Payload::Knowledge(it) = self {
             notes.extend(it.decisions.iter().map(|decision| {
-                note(NoteKind::Decision, joined(&decision.text.0, &decision.rationale), &decision.files)
+                note(NoteKind::Decision, with_reason(&decision.text.0, &decision.rationale), &decision.files)
             }));
             notes.extend(it.lessons.iter().map(|lesson| {
-                note(NoteKind::Lesson, joined(&lesson.text.0, &lesson.evidence), &lesson.files)
+                note(NoteKind::Lesson, with_reason(&lesson.text.0, &lesson.evidence), &lesson.files)
             }));
             notes.extend(it.proposals.iter().map(|proposal| {
                 let text = format!("{}\n\n{}", proposal.reason.0, proposal.change.0);
@@ -183,6 +183,6 @@ fn note(kind: NoteKind, text: String, files: &[String]) -> Note {
     Note { kind, text, files: files.to_vec(), blob: None }
 }
 
-fn joined(text: &str, reason: &str) -> String {
+fn with_reason(text: &str, reason: &str) -> String {
     if reason.trim().is_empty() { text.to_string() } else { format!("{text} ({reason})") }
 }

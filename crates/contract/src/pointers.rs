@@ -38,7 +38,7 @@ pub enum PointerError {
     NoArtifact,
     #[error("the path must have the form `payload.list[id='X'].field`, but continues with `{0}`")]
     Path(String),
-    #[error("there is no artifact `{name}`: {known}")]
+    #[error("unknown artifact `{name}`: {known}")]
     UnknownArtifact { name: String, known: String },
     #[error("`{at}` does not exist")]
     Nothing { at: String },
@@ -67,12 +67,12 @@ impl Pointer {
         Ok(Pointer { artifact: artifact.to_string(), parts })
     }
 
-    /// Finds the section that the pointer addresses.
+    /// Returns the section that the pointer addresses.
     pub fn resolve<'d>(&self, documents: &'d Documents) -> Result<&'d Value, PointerError> {
         let mut at = self.document(documents)?;
-        for (taken, part) in self.parts.iter().enumerate() {
-            let here = || {
-                Pointer { artifact: self.artifact.clone(), parts: self.parts[..=taken].to_vec() }.to_string()
+        for (depth, part) in self.parts.iter().enumerate() {
+            let path_so_far = || {
+                Pointer { artifact: self.artifact.clone(), parts: self.parts[..=depth].to_vec() }.to_string()
             };
             at = match part {
                 PointerPart::Key(key) => at.get(key),
@@ -80,16 +80,16 @@ impl Pointer {
                 PointerPart::Where { key, value } => {
                     let items = at.as_array().into_iter().flatten();
                     let matching: Vec<&Value> =
-                        items.filter(|item| item.get(key).is_some_and(|it| is_text(it, value))).collect();
+                        items.filter(|item| item.get(key).is_some_and(|it| equals_text(it, value))).collect();
                     match matching.as_slice() {
                         [] => None,
                         [only] => Some(*only),
-                        many => return Err(PointerError::Ambiguous { at: here(), times: many.len() }),
+                        many => return Err(PointerError::Ambiguous { at: path_so_far(), times: many.len() }),
                     }
                 }
             }
             .filter(|value| !value.is_null())
-            .ok_or_else(|| PointerError::Nothing { at: here() })?;
+            .ok_or_else(|| PointerError::Nothing { at: path_so_far() })?;
         }
         Ok(at)
     }
@@ -152,12 +152,14 @@ pub fn extract_yaml(
 /// Normalizes an artifact name: `design-output.yaml`, `artifacts/design.yaml` and `design` are the same artifact.
 pub fn artifact_name(text: &str) -> String {
     let file = text.rsplit(['/', '\\']).next().unwrap_or(text);
-    let stem = ["yaml", "yml", "json", "md"].iter().find_map(|end| file.strip_suffix(end)?.strip_suffix('.'));
+    let stem = ["yaml", "yml", "json", "md"]
+        .iter()
+        .find_map(|extension| file.strip_suffix(extension)?.strip_suffix('.'));
     let stem = stem.unwrap_or(file).to_lowercase().replace('_', "-");
     stem.strip_suffix("-output").map(str::to_string).unwrap_or(stem)
 }
 
-fn is_text(value: &Value, text: &str) -> bool {
+fn equals_text(value: &Value, text: &str) -> bool {
     match value {
         Value::String(it) => it == text,
         Value::Number(it) => it.to_string() == text,
@@ -167,22 +169,22 @@ fn is_text(value: &Value, text: &str) -> bool {
 }
 
 fn next_part(rest: &str, is_first: bool) -> Result<(PointerPart, &str), PointerError> {
-    let wrong = || PointerError::Path(rest.to_string());
+    let invalid = || PointerError::Path(rest.to_string());
     if let Some(inner) = rest.strip_prefix('[') {
         if is_first {
-            return Err(wrong());
+            return Err(invalid());
         }
-        return bracket(inner).ok_or_else(wrong);
+        return parse_bracket(inner).ok_or_else(invalid);
     }
-    let body = if is_first { rest } else { rest.strip_prefix('.').ok_or_else(wrong)? };
+    let body = if is_first { rest } else { rest.strip_prefix('.').ok_or_else(invalid)? };
     let end = body.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')).unwrap_or(body.len());
     if end == 0 {
-        return Err(wrong());
+        return Err(invalid());
     }
     Ok((PointerPart::Key(body[..end].to_string()), &body[end..]))
 }
 
-fn bracket(inner: &str) -> Option<(PointerPart, &str)> {
+fn parse_bracket(inner: &str) -> Option<(PointerPart, &str)> {
     let digits = inner.find(|c: char| !c.is_ascii_digit()).unwrap_or(inner.len());
     if digits > 0 {
         let after = inner[digits..].strip_prefix(']')?;

@@ -15,7 +15,7 @@ fn documents() -> Documents {
     Documents::from([("design".to_string(), design), ("spec".to_string(), spec)])
 }
 
-fn at(text: &str) -> Result<serde_json::Value, PointerError> {
+fn resolve(text: &str) -> Result<serde_json::Value, PointerError> {
     Pointer::parse(text)?.resolve(&documents()).cloned()
 }
 
@@ -30,10 +30,10 @@ fn a_pointer_resolves_with_every_spelling_of_its_artifact() {
         "\"design-output.yaml\"#payload.decisions[0]",
         "artifacts/Design.yml # .payload.decisions[ id = 'D-8' ]",
     ] {
-        assert_eq!(at(text), Ok(section.clone()), "{text}");
+        assert_eq!(resolve(text), Ok(section.clone()), "{text}");
     }
-    assert_eq!(at("design#payload.decisions[id='D-6'].title"), Ok(json!("checks")));
-    assert_eq!(at("design#payload.decisions[id='9']"), Ok(json!({"id": 9})));
+    assert_eq!(resolve("design#payload.decisions[id='D-6'].title"), Ok(json!("checks")));
+    assert_eq!(resolve("design#payload.decisions[id='9']"), Ok(json!({"id": 9})));
     assert_eq!(artifact_name("review-findings.md"), "review-findings");
 }
 
@@ -57,13 +57,13 @@ fn a_pointer_that_is_malformed_or_does_not_resolve_says_why() {
             "design#payload.decisions[id='D-8'",
             "the path must have the form `payload.list[id='X'].field`, but continues with `[id='D-8'`",
         ),
-        ("plan#payload", "there is no artifact `plan`: use one of design, spec"),
+        ("plan#payload", "unknown artifact `plan`: use one of design, spec"),
         ("design#payload.decisions[id='D-7'].title", "`design#payload.decisions[id='D-7']` does not exist"),
         ("design#payload.none", "`design#payload.none` does not exist"),
         ("design#payload.twice[id='x']", "`design#payload.twice[id='x']` matches 2 entries"),
         ("design#payload.decisions[7]", "`design#payload.decisions[7]` does not exist"),
     ] {
-        assert_eq!(at(text).unwrap_err().to_string(), why, "{text}");
+        assert_eq!(resolve(text).unwrap_err().to_string(), why, "{text}");
     }
     assert!(Pointer::parse("design#payload[99999999999999999999999]").is_err());
 }
@@ -71,16 +71,16 @@ fn a_pointer_that_is_malformed_or_does_not_resolve_says_why() {
 // EP-11
 #[test]
 fn only_the_addressed_sections_are_extracted() {
-    let wanted = [
+    let pointers = [
         "design-output.yaml#payload.decisions[id='D-8']".to_string(),
         "spec#payload.requirements[id='FR-4']".to_string(),
     ];
-    let text = extract_yaml(&wanted, &documents()).expect("both are there");
+    let text = extract_yaml(&pointers, &documents()).expect("both resolve");
     assert!(text.contains("risk") && text.contains("FR-4"), "{text}");
     assert!(!text.contains("D-6") && !text.contains("the whole design"), "{text}");
     let read: serde_json::Value = serde_saphyr::from_str(&text).expect("YAML");
-    assert_eq!(read, extract(&wanted, &documents()).unwrap());
-    let broken = ["design#payload.x".to_string(), "nothing".to_string(), wanted[0].clone()];
+    assert_eq!(read, extract(&pointers, &documents()).unwrap());
+    let broken = ["design#payload.x".to_string(), "nothing".to_string(), pointers[0].clone()];
     let errors = extract(&broken, &documents()).unwrap_err();
     assert_eq!(
         errors.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>(),

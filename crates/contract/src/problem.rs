@@ -1,4 +1,4 @@
-//! Problems of a result, and how they are described to the agent.
+//! Problems with a result, and how they are described to the agent.
 
 use std::fmt;
 
@@ -83,12 +83,12 @@ impl fmt::Display for ContractProblem {
     }
 }
 
-/// The problem of a result with fewer than `least` characters. An empty result is missing, not short.
-pub fn too_short(text: &str, least: usize) -> Option<ContractProblem> {
+/// The problem of a result with fewer than `min_chars` characters. An empty result is missing, not short.
+pub fn too_short(text: &str, min_chars: usize) -> Option<ContractProblem> {
     let length = text.trim().chars().count();
-    let is_short = length > 0 && length < least;
+    let is_short = length > 0 && length < min_chars;
     is_short.then(|| {
-        ContractProblem::new("", format!("at least {least} characters"), length.to_string())
+        ContractProblem::new("", format!("at least {min_chars} characters"), length.to_string())
             .with_shortfall(Shortfall::Short)
     })
 }
@@ -100,26 +100,26 @@ pub fn fence_for(text: &str) -> String {
 }
 
 /// Describes a value briefly, for `found`.
-pub(super) fn shown(value: &serde_json::Value) -> String {
+pub(super) fn describe_value(value: &serde_json::Value) -> String {
     use serde_json::Value;
     match value {
         Value::Null => "nothing".to_string(),
         Value::Bool(it) => format!("`{it}`"),
         Value::Number(it) => format!("the number {it}"),
         Value::String(it) if it.trim().is_empty() => "an empty string".to_string(),
-        Value::String(it) => format!("`{}`", short(it)),
+        Value::String(it) => format!("`{}`", shorten(it)),
         Value::Array(it) if it.is_empty() => "an empty list".to_string(),
         Value::Array(it) => format!("a list of {} entries", it.len()),
         Value::Object(it) if it.is_empty() => "an empty mapping".to_string(),
         Value::Object(it) => {
             let keys: Vec<&str> = it.keys().take(6).map(String::as_str).collect();
-            format!("a mapping with {}", short(&keys.join(", ")))
+            format!("a mapping with {}", shorten(&keys.join(", ")))
         }
     }
 }
 
 /// The beginning of a string, on one line.
-pub(super) fn short(text: &str) -> String {
+pub(super) fn shorten(text: &str) -> String {
     let line = text.replace('\n', " ");
     match line.char_indices().nth(80) {
         Some((end, _)) => format!("{}…", &line[..end]),

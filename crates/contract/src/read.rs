@@ -4,7 +4,7 @@ use super::expectation::{Expectation, FindingsRule};
 use super::find::{RawResult, find};
 use super::limits::ResultLimits;
 use super::payload::Payload;
-use super::problem::{ContractProblem, shown, too_short};
+use super::problem::{ContractProblem, describe_value, too_short};
 use super::rules;
 use super::schema::SchemaId;
 use super::schema::finding;
@@ -12,7 +12,7 @@ use super::schema::header::{CommonPayload, Completion};
 use super::schema::implementation::Dispute;
 use super::schema::plan::PlannedTask;
 use super::schema::words::CompletionStatus;
-use super::shape::{at, listed_findings, required, squashed};
+use super::shape::{at, listed_findings, normalize, required};
 use super::{spelling, validate};
 use remand_kernel::change::Approach;
 use remand_kernel::criteria::CriterionJudgement;
@@ -46,7 +46,7 @@ pub struct AcceptedResult {
     pub tasks: Vec<PlannedTask>,
     /// Task ids by wave. Each wave depends only on earlier waves.
     pub waves: Vec<Vec<String>>,
-    /// For the ledger: mappings, concerns, decisions, lessons, proposals.
+    /// Notes for the ledger: mappings, concerns, decisions, lessons, proposals.
     pub notes: Vec<Note>,
 }
 
@@ -74,26 +74,27 @@ pub fn read(
         return Err(Rejection::Malformed { problems: vec![problem], blockers: Vec::new() });
     }
     let mapped = spelling::respell(&mut value, &entry.json);
-    if let Some(summary) = failed(&value) {
+    if let Some(summary) = reported_failure(&value) {
         return Err(Rejection::Failed { summary });
     }
     fill_header(&mut value, expected);
     value.sort_all_objects();
-    read_spelt(&value, mapped, expected, limits).map_err(|mut problems| {
+    read_respelled(&value, mapped, expected, limits).map_err(|mut problems| {
         problems.dedup();
         problems.truncate(limits.problems);
         Rejection::Malformed { problems, blockers: security_blockers(&value) }
     })
 }
 
-/// The problems of a raw result with at least `least` characters; empty if the contract accepts it or the agent failed.
+/// The problems of a raw result, which needs at least `min_chars` characters. Empty if the contract accepts the result,
+/// or if the agent reports that it failed.
 pub fn problems(
     raw: &RawResult,
     expected: &Expectation,
-    least: usize,
+    min_chars: usize,
     limits: &ResultLimits,
 ) -> Vec<ContractProblem> {
-    if let Some(problem) = too_short(&raw.text(), least) {
+    if let Some(problem) = too_short(&raw.text(), min_chars) {
         return vec![problem];
     }
     match find(raw, limits).map(|found| read(found.value, expected, limits)) {
@@ -103,13 +104,13 @@ pub fn problems(
     }
 }
 
-fn read_spelt(
+fn read_respelled(
     value: &Value,
     mapped: Vec<String>,
     expected: &Expectation,
     limits: &ResultLimits,
 ) -> Result<AcceptedResult, Vec<ContractProblem>> {
-    let mut problems = too_many(value, limits);
+    let mut problems = too_many_findings(value, limits);
     let verdict = match verdict(value, expected) {
         Ok(verdict) => Some(verdict),
         Err(problem) => {
@@ -117,7 +118,7 @@ fn read_spelt(
             None
         }
     };
-    let id = verdict.as_deref().map_or(expected.schema, |verdict| effective(value, verdict, expected));
+    let id = verdict.as_deref().map_or(expected.schema, |verdict| effective_schema(value, verdict, expected));
     problems.extend(validate::validate(value, id.schema()));
     problems.extend(validate::misspelt(value, &expected.schema.schema().json));
     problems.extend(rules::header(value, expected));
@@ -133,17 +134,17 @@ fn read_spelt(
             Ok(assemble(value, payload, says, completion, common, mapped, expected))
         }
         _ if problems.is_empty() => {
-            Err(vec![ContractProblem::new("", format!("a `{}`", id.name()), shown(value))])
+            Err(vec![ContractProblem::new("", format!("a `{}`", id.name()), describe_value(value))])
         }
         _ => Err(problems),
     }
 }
 
-/// The schema that applies. A role that rejects its input may have nothing but findings: a planner without a plan, a
-/// designer without a design. The findings are then the whole result.
-fn effective(value: &Value, verdict: &str, expected: &Expectation) -> SchemaId {
-    let is_happy = expected.says.first().map(String::as_str) == Some(verdict);
-    if is_happy || expected.findings == FindingsRule::NotAsked {
+/// The schema that applies. A role that rejects its input may return only findings: a planner without a plan, a designer
+/// without a design. Then the findings are the whole result.
+fn effective_schema(value: &Value, verdict: &str, expected: &Expectation) -> SchemaId {
+    let is_success = expected.says.first().map(String::as_str) == Some(verdict);
+    if is_success || expected.findings == FindingsRule::NotAsked {
         return expected.schema;
     }
     match expected.schema {
@@ -211,7 +212,7 @@ fn assemble(
 }
 
 /// The summary of a result whose status is an error.
-fn failed(value: &Value) -> Option<String> {
+fn reported_failure(value: &Value) -> Option<String> {
     let completion = value.get("completion")?;
     (completion.get("status")?.as_str()? == CompletionStatus::Error.name()).then(|| {
         completion.get("summary").and_then(Value::as_str).unwrap_or("no summary was given").trim().to_string()
@@ -231,14 +232,16 @@ fn fill_header(value: &mut Value, expected: &Expectation) {
     }
 }
 
-/// The verdict: as the payload states it, else the only possible one, else the one that the status implies.
+/// The verdict that the payload states; otherwise the only possible one, or the one that the status implies.
 fn verdict(value: &Value, expected: &Expectation) -> Result<String, ContractProblem> {
     let says = || super::problem::one_of(expected.says.iter().map(String::as_str));
     let given = value.get("payload").and_then(|payload| payload.get("verdict")).filter(|it| !it.is_null());
     if let Some(given) = given {
-        let word = given.as_str().map(squashed).unwrap_or_default();
-        let known = expected.says.iter().find(|verdict| squashed(verdict) == word);
-        return known.cloned().ok_or_else(|| ContractProblem::new("payload.verdict", says(), shown(given)));
+        let word = given.as_str().map(normalize).unwrap_or_default();
+        let known = expected.says.iter().find(|verdict| normalize(verdict) == word);
+        return known
+            .cloned()
+            .ok_or_else(|| ContractProblem::new("payload.verdict", says(), describe_value(given)));
     }
     let status = value.get("completion").and_then(|it| it.get("status")).and_then(Value::as_str);
     match expected.says.as_slice() {
@@ -251,7 +254,7 @@ fn verdict(value: &Value, expected: &Expectation) -> Result<String, ContractProb
     }
 }
 
-fn too_many(value: &Value, limits: &ResultLimits) -> Vec<ContractProblem> {
+fn too_many_findings(value: &Value, limits: &ResultLimits) -> Vec<ContractProblem> {
     let count = listed_findings(value).len();
     let problem = || {
         ContractProblem::new(

@@ -29,7 +29,7 @@ fn review(verdict: &str, findings: Vec<Value>) -> Value {
 }
 
 fn ok(value: Value, expected: &Expectation) -> AcceptedResult {
-    read(value, expected, &ResultLimits::default()).unwrap_or_else(|unread| panic!("{unread:#?}"))
+    read(value, expected, &ResultLimits::default()).unwrap_or_else(|rejection| panic!("{rejection:#?}"))
 }
 
 fn problems(value: Value, expected: &Expectation) -> Vec<String> {
@@ -104,11 +104,11 @@ fn gaps_have_their_own_severity_scale() {
 
 // EP-05
 #[test]
-fn the_status_error_means_no_result_whatever_the_payload_holds() {
+fn a_result_with_the_status_error_is_a_failure_whatever_its_payload() {
     let document =
         json!({"schema_version": "1.0", "completion": {"status": "error", "summary": "no network"}});
-    let unread = read(document, &reviewer(), &ResultLimits::default()).unwrap_err();
-    assert_eq!(unread, Rejection::Failed { summary: "no network".into() });
+    let rejection = read(document, &reviewer(), &ResultLimits::default()).unwrap_err();
+    assert_eq!(rejection, Rejection::Failed { summary: "no network".into() });
 }
 
 // EP-05
@@ -160,7 +160,7 @@ fn a_verdict_must_match_its_findings() {
 
 // EP-05
 #[test]
-fn a_security_blocker_counts_with_every_verdict_and_in_a_malformed_result() {
+fn a_security_blocker_counts_whatever_the_verdict_and_even_in_a_malformed_result() {
     let blocker = finding("F-1", "blocker", "security");
     let reading = ok(review("approve", vec![blocker.clone()]), &reviewer());
     assert!(reading.findings[0].is_security_blocker());
@@ -174,7 +174,7 @@ fn a_security_blocker_counts_with_every_verdict_and_in_a_malformed_result() {
 
 // EP-06
 #[test]
-fn every_problem_is_reported_with_its_path_up_to_twenty() {
+fn up_to_twenty_problems_are_reported_with_their_paths() {
     let document = json!({
         "schema_version": "1.0",
         "completion": {"status": "MAYBE", "summary": "x".repeat(201), "findings_count": "many"},
@@ -227,7 +227,7 @@ fn another_major_version_is_rejected_with_both_numbers() {
         document["schema_version"] = given;
         assert_eq!(
             problems(document, &reviewer()),
-            [format!("schema_version: expected version 1 (this engine has 1.0), found version {shown}")]
+            [format!("schema_version: expected version 1 (this engine uses 1.0), found version {shown}")]
         );
     }
 }
@@ -270,8 +270,8 @@ fn a_contract_decides_which_fields_a_finding_needs_and_which_phases_it_may_name(
     for expected in [
         "payload.findings[1].id: expected an id that is unique in the list, found `F-1` again",
         "payload.findings[0].kind: expected one of `plan`, `test`, `production`, `cosmetic`, found nothing",
-        "payload.findings[0].evidence: expected the evidence for it, found nothing",
-        "payload.findings[1].impact: expected its consequences, found nothing",
+        "payload.findings[0].evidence: expected evidence of the defect, found nothing",
+        "payload.findings[1].impact: expected the consequences of the defect, found nothing",
         "payload.findings[0].injected_by[0]: expected one of `planning`, `design`, found `testing`",
     ] {
         assert!(reported.iter().any(|line| line == expected), "{expected}\n{reported:#?}");

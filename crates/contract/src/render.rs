@@ -1,6 +1,6 @@
 //! Renders results as Markdown for people. The engine never reads the rendering.
 
-use super::markdown::{block, cell, closed, code, fenced, inline, label};
+use super::markdown::{block, cell, close_fences, code, fenced, inline, label};
 use super::order::rank;
 use super::schema::SchemaId;
 use super::schema::plan::PlannedTask;
@@ -14,7 +14,7 @@ pub fn render(document: &Value, id: SchemaId) -> String {
     let mut page = Page { out: String::new() };
     let mut shown = vec!["verdict", "title"];
     if let Some(body) = payload.get("markdown").and_then(Value::as_str).filter(|_| id == SchemaId::Document) {
-        page.out.push_str(&closed(body));
+        page.out.push_str(&close_fences(body));
         shown.push("markdown");
     } else {
         page.head(document, payload, id);
@@ -36,8 +36,8 @@ impl Page {
             Some(title) => inline(title),
             None => label(id.name()),
         };
-        let of = |key: &str| document.get(key).and_then(Value::as_str).filter(|it| !it.is_empty());
-        let instance = of("instance").map(|it| format!(": {}", inline(it))).unwrap_or_default();
+        let field = |key: &str| document.get(key).and_then(Value::as_str).filter(|it| !it.is_empty());
+        let instance = field("instance").map(|it| format!(": {}", inline(it))).unwrap_or_default();
         self.out.push_str(&format!("# {title}{instance}\n\n"));
         let mut facts = Vec::new();
         if let Some(verdict) = payload.get("verdict").and_then(Value::as_str) {
@@ -97,8 +97,8 @@ impl Page {
                     }
                 }
             }
-            Value::Array(_) | Value::Object(_) if is_place(value) => {
-                self.out.push_str(&format!("{}\n", place(value)))
+            Value::Array(_) | Value::Object(_) if is_location(value) => {
+                self.out.push_str(&format!("{}\n", location(value)))
             }
             Value::Array(_) | Value::Object(_) => self.list(value, 0),
             Value::String(text) if key == "patch" => self.out.push_str(&fenced(text, "diff", 0)),
@@ -109,7 +109,7 @@ impl Page {
         }
     }
 
-    /// One list entry as a section, headed by its id and title.
+    /// Renders one list entry as a section with its id and title as the heading.
     fn entry(&mut self, row: &Map<String, Value>, at: usize, level: usize) {
         let text = |key: &str| row.get(key).and_then(Value::as_str).filter(|it| !it.trim().is_empty());
         let id_key =
@@ -151,7 +151,7 @@ impl Page {
                 .iter()
                 .map(|key| match row.get(*key) {
                     None | Some(Value::Null) => String::new(),
-                    Some(value) if is_place(value) => place(value).replace('|', "\\|"),
+                    Some(value) if is_location(value) => location(value).replace('|', "\\|"),
                     Some(Value::String(text)) => cell(text),
                     Some(value) => scalar(value),
                 })
@@ -172,14 +172,14 @@ impl Page {
             Value::Array(items) => {
                 for item in items {
                     match item {
-                        Value::Object(entries) if !is_place(item) => {
+                        Value::Object(entries) if !is_location(item) => {
                             let text = |key: &&str| entries.get(*key).is_some_and(Value::is_string);
                             let id = ["id", "file", "path", "name", "criterion"].into_iter().find(text);
                             let title = ["title", "label", "text", "approach"].into_iter().find(text);
-                            let named: Vec<&str> = id.into_iter().chain(title).collect();
-                            let names = named.iter().filter_map(|key| entries.get(*key)).map(scalar);
+                            let heading: Vec<&str> = id.into_iter().chain(title).collect();
+                            let names = heading.iter().filter_map(|key| entries.get(*key)).map(scalar);
                             self.out.push_str(&format!("{pad}- {}\n", names.collect::<Vec<_>>().join(": ")));
-                            let rest = entries.iter().filter(|(key, _)| !named.contains(&key.as_str()));
+                            let rest = entries.iter().filter(|(key, _)| !heading.contains(&key.as_str()));
                             let rest: Map<String, Value> =
                                 rest.map(|(key, value)| (key.clone(), value.clone())).collect();
                             self.list(&Value::Object(rest), indent + 2);
@@ -197,10 +197,10 @@ impl Page {
         }
     }
 
-    /// The text after the marker of a list item.
+    /// Renders the text after the marker of a list item.
     fn item(&mut self, key: &str, value: &Value, indent: usize) {
         match value {
-            value if is_place(value) => self.out.push_str(&format!(" {}\n", place(value))),
+            value if is_location(value) => self.out.push_str(&format!(" {}\n", location(value))),
             Value::String(text) if key == "patch" => {
                 self.out.push_str("\n\n");
                 self.out.push_str(&fenced(text, "diff", indent));
@@ -239,25 +239,25 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Whether rows fit into a table: few short fields, none of them nested.
+/// Whether rows can be shown as a table: they have few, short fields without nesting.
 fn is_flat(rows: &[&Map<String, Value>]) -> bool {
     let fits = |(key, value): (&String, &Value)| match value {
         Value::String(text) => key != "patch" && text.lines().count() <= 2 && text.chars().count() <= 160,
         Value::Null | Value::Bool(_) | Value::Number(_) => true,
         Value::Array(items) => items.is_empty(),
-        Value::Object(_) => is_place(value),
+        Value::Object(_) => is_location(value),
     };
     rows.len() > 1 && rows.iter().all(|row| row.len() <= 6 && row.iter().all(fits))
 }
 
-fn is_place(value: &Value) -> bool {
+fn is_location(value: &Value) -> bool {
     value.as_object().is_some_and(|entries| {
         entries.contains_key("file")
             && entries.keys().all(|key| matches!(key.as_str(), "file" | "symbol" | "line"))
     })
 }
 
-fn place(value: &Value) -> String {
+fn location(value: &Value) -> String {
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().trim();
     let line = value.get("line").and_then(Value::as_u64).filter(|line| *line > 0);
     let file = match line {
@@ -276,7 +276,7 @@ fn scalar(value: &Value) -> String {
         Value::Number(number) => number.to_string(),
         Value::String(text) => inline(text.trim()),
         Value::Array(items) => items.iter().map(scalar).collect::<Vec<_>>().join("; "),
-        Value::Object(_) if is_place(value) => place(value),
+        Value::Object(_) if is_location(value) => location(value),
         Value::Object(_) => code(&value.to_string()),
     }
 }

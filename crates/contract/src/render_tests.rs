@@ -1,6 +1,6 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
-use super::markdown::{block, cell, closed, code, inline};
+use super::markdown::{block, cell, close_fences, code, inline};
 use super::*;
 use serde_json::{Value, json};
 
@@ -11,10 +11,10 @@ fn the_rendering_of_every_schema_shows_all_of_its_data() {
         let document = parse(entry.example).unwrap();
         let text = render(&document, entry.id);
         let plain = text.replace('\\', "").replace("&lt;", "<").replace("&amp;", "&");
-        let mut words = Vec::new();
-        strings(&document["payload"], &mut words);
-        for word in words {
-            for line in word.lines().filter(|line| !line.trim().is_empty()) {
+        let mut values = Vec::new();
+        strings(&document["payload"], &mut values);
+        for value in values {
+            for line in value.lines().filter(|line| !line.trim().is_empty()) {
                 let line = line.trim().replace('`', "");
                 assert!(plain.replace('`', "").contains(&line), "{}: {line}\n{text}", entry.name);
             }
@@ -45,35 +45,35 @@ fn a_plan_is_rendered_with_its_waves_and_decisions_with_their_reasons() {
 
     **Verdict:** done · **Status:** DONE · **By:** designer · **Phase:** design
 
-    Expiry is checked where sessions are read.
+    Expiry is checked when a session is read.
 
     ## Summary
 
-    The store refuses a session at reading when it is too old.
+    When a session is read, the store refuses it if it is too old.
 
     ## Approach
 
-    - **Text:** Check the age at reading, and remove old sessions lazily.
+    - **Text:** Check the age on read, and remove old sessions lazily.
     - **Decisions:** D-1
 
     ## Decisions
 
-    ### D-1: Check the age at reading
+    ### D-1: Check the age on read
 
     - **Confidence:** high
     - **Risk:** yellow
-    - **Context:** Old sessions must be refused at once.
+    - **Context:** Old sessions must be refused immediately.
     - **Alternatives:**
-      - alt-1: Check at reading
+      - alt-1: Check on read
         - **Description:** Compare the last use with the clock whenever a session is read.
         - **Pros:** No background work
         - **Cons:** Old sessions stay stored for a while
       - alt-2: Sweep in the background
         - **Description:** A timer removes old sessions.
         - **Pros:** Storage stays small
-        - **Cons:** A session lives on until the next sweep
+        - **Cons:** An old session is accepted until the next sweep
     - **Selected:** alt-1
-    - **Rationale:** Only a check at reading refuses an old session at once.
+    - **Rationale:** Only a check on read refuses an old session immediately.
     - **Decided by:** designer
 
     ## Components
@@ -126,24 +126,24 @@ fn content_cannot_become_structure() {
 }
 
 #[test]
-fn text_is_escaped_only_where_markdown_would_interpret_it() {
+fn only_characters_that_markdown_would_interpret_are_escaped() {
     assert_eq!(inline("snake_case and *stars* in `a * b`"), "snake_case and \\*stars\\* in `a * b`");
     assert_eq!(inline("an odd ` and <b> & [l](u)"), "an odd \\` and &lt;b\\> &amp; \\[l\\](u)");
     assert_eq!(inline("- item"), "\\- item");
     assert_eq!(inline("12. item 3.4"), "12\\. item 3.4");
     assert_eq!(inline("``x`` `` ` ``"), inline("``x`` `` ` ``").replace('\n', ""));
     let digits = "1".repeat(300_000);
-    assert_eq!(inline(&digits), digits, "a long line takes no longer than its length");
+    assert_eq!(inline(&digits), digits, "escaping takes linear time");
     assert_eq!(code("a`b"), "`` a`b ``");
     assert_eq!(cell("a|b\n`c|d`"), "a\\|b<br>`c\\|d`");
     assert_eq!(block("a\nb\n\n\nc", 2), "a\\\n  b\n\n  c");
-    assert_eq!(closed("text\n```rust\nfn"), "text\n```rust\nfn\n```\n");
-    assert_eq!(closed("```\nx\n```\n"), "```\nx\n```\n");
+    assert_eq!(close_fences("text\n```rust\nfn"), "text\n```rust\nfn\n```\n");
+    assert_eq!(close_fences("```\nx\n```\n"), "```\nx\n```\n");
 }
 
 // EP-34
 #[test]
-fn a_document_is_rendered_as_its_own_markdown_and_cannot_swallow_the_next_section() {
+fn a_document_is_rendered_as_its_markdown_and_an_open_fence_does_not_swallow_the_next_section() {
     let mut document = parse(SchemaId::Document.schema().example).unwrap();
     document["payload"]["markdown"] = json!("# Mine\n\n~~~\nopen");
     let text = render(&document, SchemaId::Document);
@@ -153,15 +153,15 @@ fn a_document_is_rendered_as_its_own_markdown_and_cannot_swallow_the_next_sectio
 // EP-34
 #[test]
 fn yaml_text_is_stable_and_parses_to_the_same_value() {
-    let awkward = json!({
+    let tricky = json!({
         "zeta": ["", " lead", "trail ", "a: b", "# no comment", "- dash", "yes", "null", "1.0", "0x1f", "~", "'q\"", "tab\there"],
         "payload": {"id": "D-1", "text": "line\n\n  indented\nlast\n\n", "only newline": "\n", "long": "word ".repeat(60)},
         "agent": {"empty": {}, "list": [], "nested": [[1, [2.5, true, null]]]},
         "": "an empty key", "a: b": 1, "*alias": "&anchor", "multi": "a\n---\nb\n...\n", "unicode": "żółć 🟢 \u{a0}x",
         "crowded": "trailing space \n and tab\t\n", "leading": "\n  first", "pipe": "|", "brace": "{a}", "bang": "!x",
     });
-    let text = to_yaml(&awkward);
-    assert_eq!(parse(&text).unwrap_or_else(|problem| panic!("{problem}\n{text}")), awkward, "{text}");
+    let text = to_yaml(&tricky);
+    assert_eq!(parse(&text).unwrap_or_else(|problem| panic!("{problem}\n{text}")), tricky, "{text}");
     assert!(text.starts_with("agent:\n"), "{text}");
     assert_eq!(to_yaml(&parse(&text).unwrap()), text);
     for entry in schemas() {

@@ -12,7 +12,8 @@ fn example(id: SchemaId) -> Value {
 }
 
 fn ok(value: &Value, expected: &Expectation) -> AcceptedResult {
-    read(value.clone(), expected, &ResultLimits::default()).unwrap_or_else(|unread| panic!("{unread:#?}"))
+    read(value.clone(), expected, &ResultLimits::default())
+        .unwrap_or_else(|rejection| panic!("{rejection:#?}"))
 }
 
 fn problems(value: &Value, expected: &Expectation) -> Vec<String> {
@@ -53,7 +54,7 @@ fn splitter() -> Expectation {
     Expectation::new(SchemaId::SplitOutput, "plan/split", "split", &["done"])
 }
 
-/// The example reduced to its first task, with a change.
+/// The example with only its first task, which `change` modifies.
 fn one_task(change: impl Fn(&mut Value)) -> Value {
     let mut split = example(SchemaId::SplitOutput);
     let mut first = split["payload"]["tasks"][0].clone();
@@ -70,7 +71,7 @@ fn a_task_must_be_split_only_if_it_is_too_large() {
     let files = |count: usize| -> Vec<Value> {
         (0..count).map(|at| json!({"path": format!("src/{at}.rs"), "risk": "green"})).collect()
     };
-    for (whole, change) in [
+    for (is_small_enough, change) in [
         (true, json!({"concerns": ["a", "b"], "lines": 500, "files": files(2)})),
         (true, json!({"concerns": ["a"], "lines": 50, "files": files(9)})),
         (false, json!({"concerns": ["a", "b", "c"]})),
@@ -82,7 +83,7 @@ fn a_task_must_be_split_only_if_it_is_too_large() {
                 task[key] = value.clone();
             }
         });
-        match whole {
+        match is_small_enough {
             true => drop(ok(&split, &splitter())),
             false => {
                 assert!(problems(&split, &splitter())[0].contains("a smaller task: split it"), "{change}")
@@ -107,15 +108,15 @@ fn a_small_plan_is_not_split_and_the_first_task_has_no_dependencies() {
 
 // EP-10
 #[test]
-fn a_task_keeps_its_identity_until_its_own_text_changes() {
+fn the_digest_of_a_task_changes_only_with_its_text() {
     let plan = example(SchemaId::PlanOutput);
-    let spec =
+    let digests =
         |plan: &Value| ok(plan, &planner()).lists[0].1.iter().map(|item| item.spec).collect::<Vec<_>>();
-    let before = spec(&plan);
+    let before = digests(&plan);
     let mut other = plan.clone();
     other["payload"]["summary"] = json!("in other words");
     other["payload"]["tasks"][1]["title"] = json!("Describe it");
-    let after = spec(&other);
+    let after = digests(&other);
     assert_eq!(before[0], after[0]);
     assert_ne!(before[1], after[1]);
 }
@@ -142,9 +143,7 @@ fn ids_dependencies_and_paths_of_tasks_are_checked() {
     plan["payload"]["tasks"][0]["depends_on"] = json!(["task-02"]);
     assert_eq!(
         problems(&plan, &planner()),
-        [
-            "payload.tasks: expected dependencies without a cycle, found tasks task-01, task-02 that depend on each other"
-        ]
+        ["payload.tasks: expected dependencies without a cycle, found a cycle that blocks task-01, task-02"]
     );
     plan["payload"]["tasks"][0]["depends_on"] = json!(["task-01", "task-99"]);
     plan["payload"]["tasks"][0]["files"][0]["path"] = json!("../outside.rs");
@@ -170,13 +169,13 @@ fn a_planner_that_rejects_the_design_needs_no_plan() {
     let reading = ok(&document, &planner());
     assert_eq!((reading.says.as_str(), reading.findings.len()), ("needs-revision", 1));
     assert!(reading.lists.is_empty());
-    let mut happy = document.clone();
-    happy["completion"]["status"] = json!("DONE");
-    assert!(problems(&happy, &planner()).iter().any(|line| line.starts_with("payload.tasks: ")));
-    let mut half = example(SchemaId::PlanOutput);
-    half["payload"]["verdict"] = json!("needs-revision");
-    half["payload"]["tasks"][0]["files"] = json!([]);
-    let reported = problems(&half, &planner());
+    let mut successful = document.clone();
+    successful["completion"]["status"] = json!("DONE");
+    assert!(problems(&successful, &planner()).iter().any(|line| line.starts_with("payload.tasks: ")));
+    let mut incomplete = example(SchemaId::PlanOutput);
+    incomplete["payload"]["verdict"] = json!("needs-revision");
+    incomplete["payload"]["tasks"][0]["files"] = json!([]);
+    let reported = problems(&incomplete, &planner());
     assert!(
         reported.iter().any(|line| line.starts_with("payload.tasks[0].files: expected a non-empty list"))
     );
@@ -185,7 +184,7 @@ fn a_planner_that_rejects_the_design_needs_no_plan() {
 
 // EP-34
 #[test]
-fn a_decision_record_is_complete_and_selects_one_of_its_alternatives() {
+fn a_decision_record_must_be_complete_and_select_one_of_its_alternatives() {
     let expected = Expectation::new(SchemaId::DesignOutput, "designer", "design", &["done"]);
     let mut design = example(SchemaId::DesignOutput);
     assert_eq!(ok(&design, &expected).approach.unwrap().decisions, ["D-1"]);
@@ -218,7 +217,7 @@ fn a_decision_record_is_complete_and_selects_one_of_its_alternatives() {
 
 // EP-33
 #[test]
-fn every_criterion_is_judged_with_a_location_or_an_evidence_row() {
+fn each_criterion_must_be_judged_with_a_location_or_an_evidence_row() {
     let mut expected =
         Expectation::new(SchemaId::VerificationReport, "verifier", "verify", &["met", "unmet"]);
     expected.instance = "task-01".into();
@@ -240,7 +239,7 @@ fn every_criterion_is_judged_with_a_location_or_an_evidence_row() {
     assert_eq!(
         problems(&report, &expected),
         [
-            "payload.criteria[0]: expected a `place` or a `row` that shows it, found neither",
+            "payload.criteria[0]: expected a `place` or a `row` as proof, found neither",
             "payload.criteria[1].criterion: expected one of `AC-1`, `AC-2`, found `AC-9`",
             "payload.criteria: expected a judgement of every criterion, found none for AC-2",
             "payload.verdict: expected a verdict that matches the criteria, found `met` with unmet criteria AC-9",
@@ -307,7 +306,7 @@ fn knowledge_and_concerns_become_notes() {
 
 // OT-16
 #[test]
-fn a_diagnosis_names_one_cause_and_needs_no_finding() {
+fn a_diagnosis_names_one_cause_and_does_not_need_a_finding() {
     let mut expected = Expectation::new(
         SchemaId::Diagnosis,
         "check/diagnosis",
@@ -355,8 +354,8 @@ fn a_findings_report_with_a_missing_or_empty_part_is_rejected() {
         assert!(reported.iter().any(|line| line.contains("expected")), "{path}");
         let (parent, key) = path.rsplit_once('/').unwrap();
         let mut missing = report.clone();
-        if let Some(holder) = missing.pointer_mut(parent).and_then(Value::as_object_mut) {
-            holder.remove(key);
+        if let Some(entries) = missing.pointer_mut(parent).and_then(Value::as_object_mut) {
+            entries.remove(key);
             problems(&missing, &expected);
         }
         tried += 1;

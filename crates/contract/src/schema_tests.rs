@@ -27,7 +27,7 @@ fn parsed(text: &str) -> Value {
 
 // EP-06
 #[test]
-fn every_schema_has_a_producer_consumers_and_an_example_that_is_valid() {
+fn every_schema_has_a_producer_consumers_and_a_valid_example() {
     for (id, entry) in SchemaId::ALL.into_iter().zip(schemas()) {
         assert_eq!((id, id.name()), (entry.id, entry.name));
         assert_eq!((id.schema().name, schema(id.name()).map(|it| it.id)), (entry.name, Some(id)));
@@ -54,7 +54,7 @@ fn the_example_for_every_shipped_role_is_accepted() {
         let expected = expectation(title);
         let example = expected.example();
         let reading = read(parsed(&example), &expected, &ResultLimits::default());
-        let reading = reading.unwrap_or_else(|unread| panic!("{title}: {unread:?}\n{example}"));
+        let reading = reading.unwrap_or_else(|rejection| panic!("{title}: {rejection:?}\n{example}"));
         assert!(expected.says.contains(&reading.says), "{title} says {}", reading.says);
         assert_eq!(reading.value["step"], "a-phase");
     }
@@ -83,7 +83,7 @@ fn an_outline_shows_the_verdicts_of_the_role_and_the_required_fields() {
     let text = outline_for(&expectation("check/code"));
     assert!(text.contains("verdict: acceptable | needs-work | block  # (required)"), "{text}");
     assert!(text.contains("severity: blocker | critical | major | minor  # (required)"), "{text}");
-    assert!(text.contains("# blocker: The work must not continue with it."), "{text}");
+    assert!(text.contains("# blocker: Work must not continue until it is fixed."), "{text}");
     assert!(text.contains("kind: plan | test | production | cosmetic  # (required)"), "{text}");
     assert!(text.contains(r#"agent: "check/code""#), "{text}");
     let text = outline_for(&expectation("documenter"));
@@ -97,19 +97,19 @@ fn an_outline_shows_the_verdicts_of_the_role_and_the_required_fields() {
 // EP-06
 #[test]
 fn no_alias_of_a_field_is_the_name_of_a_sibling() {
-    let mut seen = 0;
+    let mut aliases = 0;
     for entry in schemas() {
         let parts = entry.json["$defs"].as_object().unwrap().values().chain([&entry.json]);
         for properties in parts.filter_map(|part| part["properties"].as_object()) {
             for (name, field) in properties {
                 for alias in field["x-alias"].as_array().into_iter().flatten().filter_map(Value::as_str) {
                     assert!(!properties.contains_key(alias), "{}: `{alias}` for `{name}`", entry.name);
-                    seen += 1;
+                    aliases += 1;
                 }
             }
         }
     }
-    assert!(seen > 40, "{seen}");
+    assert!(aliases > 40, "{aliases}");
 }
 
 // EP-06

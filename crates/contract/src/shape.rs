@@ -13,7 +13,7 @@ pub(super) fn resolve<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
                 None => return at,
             }
         } else if let Some([only]) =
-            at.get("anyOf").and_then(Value::as_array).map(|all| parts(all)).as_deref()
+            at.get("anyOf").and_then(Value::as_array).map(|all| without_null(all)).as_deref()
         {
             at = only;
         } else {
@@ -23,7 +23,7 @@ pub(super) fn resolve<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     at
 }
 
-fn parts(all: &[Value]) -> Vec<&Value> {
+fn without_null(all: &[Value]) -> Vec<&Value> {
     all.iter().filter(|part| part.get("type").and_then(Value::as_str) != Some("null")).collect()
 }
 
@@ -62,14 +62,14 @@ pub(super) fn required(schema: &Value) -> Vec<&str> {
     names.map(|names| names.iter().filter_map(Value::as_str).collect()).unwrap_or_default()
 }
 
-/// The most characters of a string that must be a single line; `None` for any other schema.
+/// The maximum length of a string that must be a single line; `None` for any other schema.
 pub(super) fn one_line_limit(root: &Value, schema: &Value) -> Option<u64> {
     let schema = resolve(root, schema);
     is_a(schema, "string").then(|| schema.get("maxLength").and_then(Value::as_u64)).flatten()
 }
 
-/// What a value must be, in words.
-pub(super) fn described(root: &Value, schema: &Value) -> String {
+/// Describes in words what a value must be.
+pub(super) fn describe(root: &Value, schema: &Value) -> String {
     let schema = resolve(root, schema);
     if let Some(words) = words(schema) {
         return one_of(words.iter().map(|(word, _)| *word));
@@ -77,7 +77,7 @@ pub(super) fn described(root: &Value, schema: &Value) -> String {
     let number = |key: &str| schema.get(key).and_then(Value::as_u64);
     if is_a(schema, "string") {
         return match (one_line_limit(root, schema), schema.get("pattern").and_then(Value::as_str)) {
-            (Some(most), _) => format!("one line of text, 1 to {most} characters"),
+            (Some(max), _) => format!("one line of text, 1 to {max} characters"),
             (None, Some("\\S")) => "a non-empty string".to_string(),
             (None, Some(pattern)) => format!("a string of the form `{pattern}`"),
             (None, None) => "a string".to_string(),
@@ -85,15 +85,15 @@ pub(super) fn described(root: &Value, schema: &Value) -> String {
     }
     if is_a(schema, "integer") {
         return match (number("minimum"), number("maximum")) {
-            (Some(least), Some(most)) => format!("a whole number from {least} to {most}"),
-            (Some(least), None) => format!("a whole number of at least {least}"),
+            (Some(min), Some(max)) => format!("a whole number from {min} to {max}"),
+            (Some(min), None) => format!("a whole number of at least {min}"),
             (None, _) => "a whole number".to_string(),
         };
     }
     if is_a(schema, "array") {
         return match (number("minItems"), number("maxItems")) {
             (Some(1), None) => "a non-empty list".to_string(),
-            (_, Some(most)) => format!("a list of at most {most} entries"),
+            (_, Some(max)) => format!("a list of at most {max} entries"),
             (_, None) => "a list".to_string(),
         };
     }
@@ -141,8 +141,8 @@ pub(super) fn listed_findings(document: &Value) -> &[Value] {
     document["payload"]["findings"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Removes case and separators, so that `NEEDS_REVISION` and `needs revision` are equal.
-pub(super) fn squashed(text: &str) -> String {
+/// Removes differences of case and separators: `NEEDS_REVISION` and `needs revision` become equal.
+pub(super) fn normalize(text: &str) -> String {
     let kept = text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '-' | '_' | '.' | '\u{fe0f}'));
     kept.flat_map(char::to_lowercase).collect()
 }

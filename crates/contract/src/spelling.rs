@@ -1,19 +1,19 @@
-//! Converts alternative spellings in a document to the canonical ones before validation: case, separators, synonyms
-//! and other shapes of a value.
+//! Converts a document to canonical spelling before validation: case, separators, synonyms, and the form of values.
 
-use super::shape::{is_a, properties, resolve, squashed, words};
+use super::shape::{is_a, normalize, properties, resolve, words};
 use serde_json::{Map, Value};
 
 /// Rewrites the known fields of a document in canonical spelling. Returns the mappings that must be recorded.
 pub(super) fn respell(document: &mut Value, schema: &Value) -> Vec<String> {
-    unwrap_source(document);
+    unwrap_other_formats(document);
     let mut walk = Walk { root: schema, mapped: Vec::new() };
     walk.value(document, schema, &mut String::new());
     walk.mapped
 }
 
-/// Some prompts in use wrap the header in `agent_output`, and group the context of a task by artifact.
-fn unwrap_source(document: &mut Value) {
+/// Accepts the formats of some existing prompts, which wrap the result in `agent_output` and group the context of a task
+/// by artifact.
+fn unwrap_other_formats(document: &mut Value) {
     let Some(root) = document.as_object_mut() else { return };
     if let Some(Value::Object(inner)) = root.get("agent_output").cloned() {
         root.remove("agent_output");
@@ -94,17 +94,17 @@ impl Walk<'_> {
         if let Some(words) = words(schema) {
             self.word(value, schema, &words, path);
         } else if schema.get("x-place").is_some() {
-            place(value);
+            parse_place(value);
         } else if is_a(schema, "string") {
-            text(value, schema);
+            to_string_value(value, schema);
         } else if is_a(schema, "boolean") {
-            answer(value);
+            to_bool_value(value);
         } else if is_a(schema, "integer") {
             if let Some(number) = value.as_str().and_then(|text| text.trim().parse::<u64>().ok()) {
                 *value = Value::from(number);
             }
         } else if is_a(schema, "array") {
-            list(value, self.root, schema);
+            to_list_value(value, self.root, schema);
         }
     }
 
@@ -114,25 +114,25 @@ impl Walk<'_> {
             Value::Bool(it) => it.to_string(),
             Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => return,
         };
-        let same = squashed(&given);
-        if let Some((word, _)) = words.iter().find(|(word, _)| squashed(word) == same) {
+        let normalized = normalize(&given);
+        if let Some((word, _)) = words.iter().find(|(word, _)| normalize(word) == normalized) {
             *value = Value::from(*word);
             return;
         }
-        let other = |key: &str| {
+        let synonym = |key: &str| {
             let table = schema.get(key).and_then(Value::as_object)?;
-            table.iter().find(|(word, _)| squashed(word) == same).map(|(_, ours)| ours.clone())
+            table.iter().find(|(word, _)| normalize(word) == normalized).map(|(_, ours)| ours.clone())
         };
-        if let Some(ours) = other("x-same") {
+        if let Some(ours) = synonym("x-same") {
             *value = ours;
-        } else if let Some(ours) = other("x-mapped") {
+        } else if let Some(ours) = synonym("x-mapped") {
             self.mapped.push(format!("{path}: `{given}` read as `{}`", ours.as_str().unwrap_or_default()));
             *value = ours;
         }
     }
 }
 
-/// Moves the value of an alias to the canonical field name, if that one is absent.
+/// Renames an alias to the canonical field name, unless a field with that name exists.
 fn rename_alias(entries: &mut Map<String, Value>, name: &str, schema: &Value) {
     if entries.contains_key(name) {
         return;
@@ -146,8 +146,8 @@ fn rename_alias(entries: &mut Map<String, Value>, name: &str, schema: &Value) {
     }
 }
 
-/// YAML reads `1.0` as a number and `true` as a boolean where a string is expected.
-fn text(value: &mut Value, schema: &Value) {
+/// Converts a value to a string, since YAML reads `1.0` as a number and `true` as a boolean.
+fn to_string_value(value: &mut Value, schema: &Value) {
     match value {
         Value::Number(it) => *value = Value::String(it.to_string()),
         Value::Bool(it) => *value = Value::String(it.to_string()),
@@ -158,30 +158,30 @@ fn text(value: &mut Value, schema: &Value) {
     }
 }
 
-fn answer(value: &mut Value) {
-    match value.as_str().map(squashed).as_deref() {
+fn to_bool_value(value: &mut Value) {
+    match value.as_str().map(normalize).as_deref() {
         Some("true" | "yes") => *value = Value::Bool(true),
         Some("false" | "no") => *value = Value::Bool(false),
         Some(_) | None => {}
     }
 }
 
-/// Reads a key without a value as an empty list, and a single string as a list of one.
-fn list(value: &mut Value, root: &Value, schema: &Value) {
-    let of_texts = schema.get("items").is_some_and(|items| {
+/// Converts a missing value to an empty list, and a single string to a list with one entry.
+fn to_list_value(value: &mut Value, root: &Value, schema: &Value) {
+    let takes_strings = schema.get("items").is_some_and(|items| {
         let items = resolve(root, items);
         is_a(items, "string") && words(items).is_none()
     });
     match value {
         Value::Null => *value = Value::Array(Vec::new()),
         Value::String(text) if text.trim().is_empty() => *value = Value::Array(Vec::new()),
-        Value::String(_) if of_texts => *value = Value::Array(vec![value.take()]),
+        Value::String(_) if takes_strings => *value = Value::Array(vec![value.take()]),
         Value::String(_) | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {}
     }
 }
 
-/// Parses places written as `src/a.rs:42` or `src/a.rs#Store::get`.
-fn place(value: &mut Value) {
+/// Parses a place in the form `src/a.rs:42` or `src/a.rs#Store::get`.
+fn parse_place(value: &mut Value) {
     if let Value::Array(items) = value
         && let [only @ Value::String(_)] = items.as_mut_slice()
     {
@@ -199,9 +199,9 @@ fn place(value: &mut Value) {
     let file = parts.next().unwrap_or_default();
     let line =
         parts.next().and_then(|part| part.split('-').next()).and_then(|part| part.trim().parse::<u32>().ok());
-    let whole = if line.is_some() { file } else { head };
+    let file = if line.is_some() { file } else { head };
     let mut place = Map::new();
-    place.insert("file".to_string(), Value::from(whole.trim()));
+    place.insert("file".to_string(), Value::from(file.trim()));
     place.insert("symbol".to_string(), Value::from(symbol.trim()));
     place.insert("line".to_string(), Value::from(line.unwrap_or(0)));
     *value = Value::Object(place);

@@ -1,11 +1,12 @@
-//! The payload of a stored document as the type of its schema.
+//! Converts the payload of a stored document to the type of its schema.
 
 use super::schema::SchemaId;
 use super::spelling;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The payload of a document, other spellings accepted as in `read`; `None` if it does not have the form of the type.
+/// Converts the payload of a document to its type, and accepts other spellings like `read`. `None` if the payload does
+/// not match the type.
 pub fn typed_payload<P: DeserializeOwned>(mut document: Value, schema: SchemaId) -> Option<P> {
     spelling::respell(&mut document, &schema.schema().json);
     serde_json::from_value(document.get_mut("payload")?.take()).ok()

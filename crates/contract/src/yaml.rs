@@ -1,4 +1,4 @@
-//! Writes values as YAML, with keys in a fixed order for people.
+//! Writes values as YAML, with keys in a fixed order that suits readers.
 
 use super::order::rank;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};

@@ -9,8 +9,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Files that an agent's use of git may leave in a work tree's git folder, and that would affect later calls.
-const LEFT_BEHIND: &[&str] = &[
+/// Files in a work tree's git folder that an agent's use of git may leave. They would affect later calls.
+const UNFINISHED_OPERATIONS: &[&str] = &[
     "MERGE_HEAD",
     "MERGE_MSG",
     "MERGE_MODE",
@@ -45,14 +45,14 @@ impl WorkTree {
         for lock in [admin.join("index.lock"), admin.join("HEAD.lock"), self.private("index.lock")] {
             break_lock(&lock)?;
         }
-        for left in LEFT_BEHIND {
-            remove(&admin.join(left))?;
+        for name in UNFINISHED_OPERATIONS {
+            remove(&admin.join(name))?;
         }
         Ok(())
     }
 
-    /// Detaches HEAD at the commit that the run starts from.
-    pub(super) fn point_head(&self) -> Result<(), GitError> {
+    /// Sets a detached HEAD at the commit that the run starts from.
+    pub(super) fn detach_head(&self) -> Result<(), GitError> {
         // A HEAD that cannot be read is written again.
         let head = fs::read_to_string(self.admin().join("HEAD")).unwrap_or_default();
         if head.trim() == self.base.as_str() {
@@ -96,7 +96,7 @@ impl WorkTree {
     }
 }
 
-/// Writes a file unless it already has this content. Removes a link or folder at its path.
+/// Writes a file unless it already has this content. Replaces a link or folder at its path.
 fn write_if_different(file: &Path, content: &[u8]) -> Result<(), GitError> {
     let is_file = fs::symlink_metadata(file).is_ok_and(|found| found.is_file());
     if is_file && fs::read(file).is_ok_and(|found| found == content) {

@@ -1,6 +1,6 @@
-//! The run's branch: its tip, and the commits of documents and scaffolds that the engine makes itself.
+//! The run's branch: its tip, and the engine's commits of documents and scaffolds.
 
-use super::branch_log::{BranchCommit, on_branch};
+use super::branch_log::{BranchCommit, branch_commits};
 use super::call::git;
 use super::remove::remove;
 use super::{CommitId, CommitMessage, CommitState, GitError, RunTrees, TreeId};
@@ -15,7 +15,7 @@ pub type FileContents = BTreeMap<PathBuf, Option<Vec<u8>>>;
 pub(super) struct CommitPoint {
     /// The current tip of the branch, if it exists.
     pub(super) before: Option<CommitId>,
-    /// The parent of the next commit. A hand-over is replaced; the run's other commits stay.
+    /// The parent of the next commit. It leaves out a hand-over, which the next commit replaces.
     pub(super) parent: CommitId,
 }
 
@@ -26,8 +26,8 @@ impl RunTrees {
         Ok(CommitState { tree: self.repository.tree_of(&commit)?, commit })
     }
 
-    /// Commits a tree on top of the run's branch. Runs no hooks: these are the engine's own documents and scaffolds. The
-    /// run's work is committed with hooks.
+    /// Commits a tree on top of the run's branch, without hooks. This is for the engine's documents and scaffolds; the run's
+    /// work is committed with hooks.
     pub fn commit_on_branch(
         &self,
         tree: &TreeId,
@@ -53,14 +53,14 @@ impl RunTrees {
         tree: &TreeId,
         message: &CommitMessage,
         command: &str,
-        chosen: impl FnOnce(CommitPoint) -> CommitPoint,
+        choose: impl FnOnce(CommitPoint) -> CommitPoint,
     ) -> Result<CommitId, GitError> {
         let _main = self.main_guard();
         if let Some(made) = self.commit_of_command(command)? {
             return Ok(made);
         }
-        let CommitPoint { before, parent } = chosen(self.next_commit_point()?);
-        let text = self.text(message, command);
+        let CommitPoint { before, parent } = choose(self.next_commit_point()?);
+        let text = self.commit_text(message, command);
         let commit = self.repository.commit_as_user(tree.tree(), &parent, &text)?;
         let commit = self.sign_if_configured(commit, &parent)?;
         self.record_commit(command, &commit)?;
@@ -68,7 +68,7 @@ impl RunTrees {
         Ok(commit)
     }
 
-    /// Returns a copy of the tree with these files changed.
+    /// Returns the tree with these files replaced, added or removed.
     pub fn with_files(&self, tree: &TreeId, files: &FileContents) -> Result<TreeId, GitError> {
         if files.is_empty() {
             return Ok(tree.clone());
@@ -104,8 +104,9 @@ impl RunTrees {
         remove(&index)?;
         git(&context, ["read-tree", tree.tree()]).run()?;
         let patch = format!("{}\n", patch.trim_end());
-        let applied =
-            git(&context, ["apply", "--cached", "--recount", "-"]).input(patch.into_bytes()).answer()?;
+        let applied = git(&context, ["apply", "--cached", "--recount", "-"])
+            .input(patch.into_bytes())
+            .run_unchecked()?;
         if applied.code != 0 {
             remove(&index)?;
             return Ok(Err(String::from_utf8_lossy(&applied.stderr).trim().to_string()));
@@ -115,34 +116,31 @@ impl RunTrees {
         Ok(Ok(TreeId::plain(&tree)?))
     }
 
-    /// Determines where the next commit goes. Fails if the branch has commits that are not the run's, or is checked out.
+    /// Determines where the next commit goes. Fails if the branch has commits of others, or is checked out.
     pub(super) fn next_commit_point(&self) -> Result<CommitPoint, GitError> {
         let branch = self.branch();
         let before = self.repository.reference(&self.branch_reference())?;
         if before.is_none() {
             return Ok(CommitPoint { before, parent: self.base().clone() });
         }
-        let commits = on_branch(&self.repository, &branch, Some(self.base()))?;
+        let commits = branch_commits(&self.repository, &branch, Some(self.base()))?;
         let recorded_commits = self.recorded_commits()?;
-        let is_own =
+        let is_of_run =
             |commit: &BranchCommit| commit.run == self.run || recorded_commits.contains(&commit.commit);
-        if !commits.iter().all(is_own) {
+        if !commits.iter().all(is_of_run) {
             return Err(GitError::BranchTaken { branch });
         }
         if let Some(path) = self.repository.checkout_of(&branch)? {
             return Err(GitError::BranchInUse { branch, path });
         }
-        let standing = commits.into_iter().find(|commit| commit.handed_over.is_empty());
-        Ok(CommitPoint {
-            before,
-            parent: standing.map_or_else(|| self.base().clone(), |commit| commit.commit),
-        })
+        let last = commits.into_iter().find(|commit| commit.handed_over.is_empty());
+        Ok(CommitPoint { before, parent: last.map_or_else(|| self.base().clone(), |commit| commit.commit) })
     }
 
     /// The commits that were recorded for this run's commands, even if hooks removed their trailers.
     fn recorded_commits(&self) -> Result<BTreeSet<CommitId>, GitError> {
-        let under = format!("refs/remand/{}/final", self.run);
-        let words = ["for-each-ref", "--format=%(objectname)", &under];
+        let prefix = format!("refs/remand/{}/final", self.run);
+        let words = ["for-each-ref", "--format=%(objectname)", &prefix];
         let output = git(&self.repository.objects(), words).run()?;
         String::from_utf8_lossy(&output).lines().map(str::parse).collect()
     }

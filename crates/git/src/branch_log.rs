@@ -19,8 +19,8 @@ pub(super) struct BranchCommit {
 /// The trailers that mark handed-over work; earlier versions wrote the second one.
 const HANDED_OVER: &str = "key=Remand-Handed-Over,key=Remand-Unverified";
 
-/// The commits of a branch since a base, latest first; at most a hundred.
-pub(super) fn on_branch(
+/// The commits of a branch since a base, latest first. At most a hundred are returned.
+pub(super) fn branch_commits(
     repository: &Repository,
     branch: &str,
     base: Option<&CommitId>,
@@ -36,10 +36,10 @@ pub(super) fn on_branch(
     let words =
         ["log", "-z", "-100", "--no-show-signature", "--no-decorate", "--no-notes", &format, &range, "--"];
     let output = git(&repository.objects(), words).run()?;
-    fields(&output).map(|record| read(&String::from_utf8_lossy(record))).collect()
+    fields(&output).map(|record| parse_commit(&String::from_utf8_lossy(record))).collect()
 }
 
-fn read(record: &str) -> Result<BranchCommit, GitError> {
+fn parse_commit(record: &str) -> Result<BranchCommit, GitError> {
     let lines: Vec<&str> = record.splitn(8, '\n').collect();
     let [commit, tree, parent, run, command, reverts, handed_over, subject] = lines[..] else {
         return Err(GitError::Unreadable { command: "git log".to_string(), detail: record.to_string() });

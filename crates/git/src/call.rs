@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub(super) struct GitContext {
     paths: GitPaths,
-    /// Set where agents may have written files, so that programs must not run as the user.
+    /// Set if agents may have written the files: then programs must not run as the user.
     programs: Option<(Programs, Writes)>,
 }
 
@@ -21,9 +21,9 @@ impl From<GitPaths> for GitContext {
 }
 
 impl GitContext {
-    /// One of the user's folders; git finds the repository itself.
-    pub(super) fn found_from(directory: &Path) -> GitContext {
-        GitPaths::found_from(directory).into()
+    /// A folder of the user, from which git finds the repository.
+    pub(super) fn discover_from(directory: &Path) -> GitContext {
+        GitPaths::discover_from(directory).into()
     }
 
     /// The objects and references of a repository, without a work tree.
@@ -31,8 +31,8 @@ impl GitContext {
         GitPaths::objects(common_dir).into()
     }
 
-    /// A work tree of a run. Any call can start a filter there: git compares the content of recently changed files even
-    /// if it only writes an index.
+    /// A work tree of a run. Any call can start a filter there: even a call that only writes an index compares the content
+    /// of recently changed files.
     pub(super) fn work_tree(git_dir: &Path, work_tree: &Path, programs: &Programs) -> GitContext {
         GitContext::from(GitPaths::work_tree(git_dir, work_tree)).starting(programs, Writes::Nothing)
     }
@@ -47,15 +47,15 @@ impl GitContext {
         GitContext { programs: Some((programs.clone(), writes)), ..self }
     }
 
-    /// The same context with our own index.
+    /// The same context with another index file.
     pub(super) fn with_index(self, index: &Path) -> GitContext {
         GitContext { paths: self.paths.with_index(index), ..self }
     }
 
-    /// The same context, for calls whose objects need to be durable only once a reference to them is written, and whose
-    /// index only the engine reads.
-    pub(super) fn in_passing(self) -> GitContext {
-        GitContext { paths: self.paths.in_passing(), ..self }
+    /// The same context, for calls that need no sync: their objects become durable with the first reference to them, and
+    /// only the engine reads their index.
+    pub(super) fn without_sync(self) -> GitContext {
+        GitContext { paths: self.paths.without_sync(), ..self }
     }
 
     /// The user's programs that a call may start, if there are any.
@@ -66,18 +66,18 @@ impl GitContext {
     }
 }
 
-/// A call that is being put together.
+/// A call that has not started yet.
 #[derive(Debug)]
 pub(super) struct Call {
     invocation: Invocation,
     context: GitContext,
 }
 
-/// A call that is waiting for its input.
+/// A call that waits for its input.
 #[derive(Debug)]
 pub(super) enum PendingCall {
     Running(Running),
-    /// A call that may start programs runs only once its input is complete.
+    /// A call that may start programs is started only when its input is complete.
     Waiting(Box<Call>),
 }
 
@@ -91,70 +91,71 @@ where
 }
 
 impl Call {
-    pub(super) fn new<I, S>(context: &GitContext, manner: CallMode, arguments: I) -> Call
+    pub(super) fn new<I, S>(context: &GitContext, mode: CallMode, arguments: I) -> Call
     where
         I: IntoIterator<Item = S>,
         S: AsRef<OsStr>,
     {
-        Call { invocation: Invocation::new(&context.paths, manner, arguments), context: context.clone() }
+        Call { invocation: Invocation::new(&context.paths, mode, arguments), context: context.clone() }
     }
 
-    /// Gives bytes to standard input.
+    /// Sets the bytes for standard input.
     pub(super) fn input(self, input: Vec<u8>) -> Call {
         Call { invocation: self.invocation.input(input), ..self }
     }
 
     /// Adds an argument.
-    pub(super) fn and(self, argument: &str) -> Call {
-        Call { invocation: self.invocation.and(argument), ..self }
+    pub(super) fn arg(self, argument: &str) -> Call {
+        Call { invocation: self.invocation.arg(argument), ..self }
     }
 
     /// Sets an environment variable.
-    pub(super) fn with(self, name: &str, value: impl AsRef<OsStr>) -> Call {
-        Call { invocation: self.invocation.with(name, value), ..self }
+    pub(super) fn env(self, name: &str, value: impl AsRef<OsStr>) -> Call {
+        Call { invocation: self.invocation.env(name, value), ..self }
     }
 
     /// Makes git read attributes from a tree instead of files that may be about to change. Git before 2.41 ignores this.
     pub(super) fn with_attributes_of(self, tree: &str) -> Call {
-        self.with("GIT_ATTR_SOURCE", tree)
+        self.env("GIT_ATTR_SOURCE", tree)
     }
 
     /// The command line, for messages.
-    pub(super) fn words(&self) -> &str {
-        self.invocation.words()
+    pub(super) fn command_line(&self) -> &str {
+        self.invocation.command_line()
     }
 
-    /// The plain invocation, for code that confines its programs itself.
+    /// The bare invocation, for callers that confine its programs themselves.
     pub(super) fn invocation(self) -> Invocation {
         self.invocation
     }
 
     /// Runs the call; any exit code is valid.
-    pub(super) fn answer(self) -> Result<CallOutput, GitError> {
+    pub(super) fn run_unchecked(self) -> Result<CallOutput, GitError> {
         match self.context.startable()? {
             Some(programs) => programs.run(self.invocation),
-            None => self.invocation.answer(),
+            None => self.invocation.run_unchecked(),
         }
     }
 
-    /// Starts the call before its input is known, so that git has finished its setup by then.
-    pub(super) fn begin(self) -> Result<PendingCall, GitError> {
+    /// Starts the call before its input is known, so git can do its setup in the meantime.
+    pub(super) fn start(self) -> Result<PendingCall, GitError> {
         match self.context.startable()? {
             Some(_) => Ok(PendingCall::Waiting(Box::new(self))),
-            None => self.invocation.begin().map(PendingCall::Running),
+            None => self.invocation.start().map(PendingCall::Running),
         }
     }
 
     /// Runs the call, which must succeed, and returns its output.
     pub(super) fn run(self) -> Result<Vec<u8>, GitError> {
-        let (words, directory) = (self.words().to_string(), self.invocation.directory().to_path_buf());
-        self.answer()?.output(words, &directory)
+        let command = self.command_line().to_string();
+        let directory = self.invocation.directory().to_path_buf();
+        self.run_unchecked()?.into_stdout(command, &directory)
     }
 
     /// Runs the call, which must succeed, and returns its single line of output.
     pub(super) fn line(self) -> Result<String, GitError> {
-        let words = self.words().to_string();
-        line(self.run()?, words)
+        let command = self.command_line().to_string();
+        line(self.run()?, command)
     }
 
     /// Runs the call, which must succeed, and returns the path that it prints.
@@ -175,10 +176,10 @@ impl PendingCall {
 
     /// Sends no input and returns the single line of output; the call must succeed.
     pub(super) fn line(self) -> Result<String, GitError> {
-        let words = match &self {
-            PendingCall::Running(running) => running.words().to_string(),
-            PendingCall::Waiting(call) => call.words().to_string(),
+        let command = match &self {
+            PendingCall::Running(running) => running.command_line().to_string(),
+            PendingCall::Waiting(call) => call.command_line().to_string(),
         };
-        line(self.run(Vec::new())?, words)
+        line(self.run(Vec::new())?, command)
     }
 }

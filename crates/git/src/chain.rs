@@ -1,7 +1,7 @@
-//! The main line of a run: a chain of the engine's own commits. Trailers say which command made each of them.
+//! The main line of a run: a chain of internal commits. The trailers of each commit name the command that made it.
 
 use super::call::{Call, git};
-use super::invocation::{CallMode, fields, listed};
+use super::invocation::{CallMode, fields, nul_terminated};
 use super::names::main_reference;
 use super::remove::remove;
 use super::{CommitId, CommitState, GitError, Repository, RunTrees, TreeId};
@@ -9,12 +9,12 @@ use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// What a link of the chain did.
+/// The kind of a link in the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LinkKind {
     Record,
     Merge,
-    TakeBack,
+    Undo,
 }
 
 /// One commit of the chain.
@@ -25,9 +25,9 @@ pub(super) struct Link {
     pub(super) kind: String,
     pub(super) command: String,
     pub(super) task: String,
-    /// The commits that this link undid.
+    /// The merge commits that this link undid.
     pub(super) undid: Vec<String>,
-    /// The files that it overwrote in doing so.
+    /// The files in which this link overwrote the changes of others.
     pub(super) overwrote: BTreeSet<PathBuf>,
 }
 
@@ -44,7 +44,7 @@ impl LinkKind {
         match self {
             LinkKind::Record => "record",
             LinkKind::Merge => "merge",
-            LinkKind::TakeBack => "take-back",
+            LinkKind::Undo => "take-back",
         }
     }
 }
@@ -70,7 +70,7 @@ impl RunTrees {
         Ok(state)
     }
 
-    /// Returns whether a command has added to the main line.
+    /// Returns whether a command has added a link to the main line.
     pub fn has_recorded(&self, command: &str) -> Result<bool, GitError> {
         Ok(self.link_made_by(command)?.is_some())
     }
@@ -80,10 +80,10 @@ impl RunTrees {
         self.main_tree().restore(&state.tree)
     }
 
-    /// The link that a command has already made.
+    /// The link that a command has made, if it has made one.
     pub(super) fn link_made_by(&self, command: &str) -> Result<Option<Link>, GitError> {
-        let wanted = one_line(command);
-        Ok(self.links()?.into_iter().find(|link| link.command == wanted))
+        let command = one_line(command);
+        Ok(self.links()?.into_iter().find(|link| link.command == command))
     }
 
     /// The chain, latest first.
@@ -98,19 +98,19 @@ impl RunTrees {
         let range = format!("{}..{}", self.base(), main_reference(&self.run));
         let words = ["log", "-z", "--no-show-signature", "--no-decorate", "--no-notes", &format, &range];
         let output = git(&self.repository.objects(), words).run()?;
-        fields(&output).map(|record| link(&String::from_utf8_lossy(record))).collect()
+        fields(&output).map(|record| parse_link(&String::from_utf8_lossy(record))).collect()
     }
 
     /// Adds a link to the chain. Fails if the chain was extended in the meantime.
     pub(super) fn append(&self, tree: &str, link: &NewLink<'_>) -> Result<CommitState, GitError> {
         let last = self.main_state()?.commit;
-        let own = [
+        let trailers = [
             ("Remand-Run", self.run.clone()),
             ("Remand-Command", one_line(link.command)),
             ("Remand-Kind", link.kind.name().to_string()),
         ];
         let mut text = format!("{}\n\n", one_line(link.message));
-        for (name, value) in own.iter().chain(&link.trailers) {
+        for (name, value) in trailers.iter().chain(&link.trailers) {
             text.push_str(&format!("{name}: {}\n", one_line(value)));
         }
         let commit = self.repository.commit_tree(tree, Some(&last), &text)?;
@@ -120,7 +120,7 @@ impl RunTrees {
 }
 
 impl Repository {
-    /// Writes one of the engine's own commits: no hooks, no signature, and an identity that is clearly not a person.
+    /// Writes an internal commit: no hooks, no signature, and an identity that is clearly not a person.
     pub(super) fn commit_tree(
         &self,
         tree: &str,
@@ -143,7 +143,7 @@ impl Repository {
         Call::new(&self.objects(), CallMode::AsUser, words).input(text.as_bytes().to_vec()).line()?.parse()
     }
 
-    /// Returns a tree with some paths taken from another, including their absence.
+    /// Returns a tree in which some paths are as in another tree. A path that the other tree lacks is removed.
     pub(super) fn with_paths_of(
         &self,
         tree: &str,
@@ -156,15 +156,14 @@ impl Repository {
         git(&context, ["read-tree", tree]).run()?;
         let zeros = "0".repeat(tree.len());
         let output = git(&self.objects(), ["ls-tree", "-r", "-z", other]).run()?;
-        let wanted: BTreeSet<&[u8]> = paths.iter().map(|path| path.as_os_str().as_bytes()).collect();
+        let names: BTreeSet<&[u8]> = paths.iter().map(|path| path.as_os_str().as_bytes()).collect();
         let mut rows: Vec<u8> = Vec::new();
         for path in paths {
             rows.extend_from_slice(format!("0 {zeros}\t").as_bytes());
-            rows.extend(listed([path.as_path()]));
+            rows.extend(nul_terminated([path.as_path()]));
         }
         for row in fields(&output) {
-            if row.iter().position(|byte| *byte == b'\t').is_some_and(|tab| wanted.contains(&row[tab + 1..]))
-            {
+            if row.iter().position(|byte| *byte == b'\t').is_some_and(|tab| names.contains(&row[tab + 1..])) {
                 rows.extend_from_slice(row);
                 rows.push(0);
             }
@@ -176,7 +175,7 @@ impl Repository {
     }
 }
 
-fn link(record: &str) -> Result<Link, GitError> {
+fn parse_link(record: &str) -> Result<Link, GitError> {
     let lines: Vec<&str> = record.split('\n').collect();
     let [commit, tree, parent, kind, command, task, undid, overwrote] = lines[..] else {
         return Err(GitError::Unreadable { command: "git log".to_string(), detail: record.to_string() });
@@ -196,13 +195,9 @@ fn link(record: &str) -> Result<Link, GitError> {
     })
 }
 
-/// Makes a value fit on one line, as trailers need.
+/// Puts a value on one line, as trailers require.
 pub(super) fn one_line(text: &str) -> String {
-    text.chars()
-        .map(|letter| if letter.is_control() { ' ' } else { letter })
-        .collect::<String>()
-        .trim()
-        .to_string()
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_string()
 }
 
 /// Encodes a path for a trailer.
@@ -210,7 +205,7 @@ pub(super) fn hex(path: &Path) -> String {
     remand_notation::hex::hex(path.as_os_str().as_bytes())
 }
 
-/// Decodes what `hex` wrote; nothing else writes these trailers, so invalid digits are skipped.
+/// Decodes a path that `hex` encoded. Only `hex` writes these trailers, so invalid digits are skipped.
 fn unhex(text: &str) -> Vec<u8> {
     let pairs = text.as_bytes().chunks_exact(2).filter_map(|pair| std::str::from_utf8(pair).ok());
     pairs.filter_map(|pair| u8::from_str_radix(pair, 16).ok()).collect()

@@ -1,7 +1,7 @@
-//! Commits a run's work with `git commit`, so that the user's hooks and signing settings apply.
+//! Commits a run's work with `git commit`, so the user's hooks and signing settings apply.
 
 use super::branch::{CommitPoint, FileContents};
-use super::branch_log::on_branch;
+use super::branch_log::branch_commits;
 use super::side_repository::{CommitAttempt, SideRepository};
 use super::{CommitId, CommitMessage, CommitState, GitError, RunTrees, SetUpHooks, TreeId, error};
 
@@ -17,8 +17,8 @@ pub enum FinalCommit {
     HookRefused {
         output: String,
     },
-    /// One of the user's hooks changed files. There is no commit. The main work tree has the changed files, which must be
-    /// verified, recorded and committed again.
+    /// One of the user's hooks changed files, so nothing is committed. The main work tree has the changed files, which must
+    /// be verified, recorded and committed again.
     HookChangedTree {
         tree: TreeId,
         output: String,
@@ -34,8 +34,8 @@ enum AttemptResult {
 
 impl RunTrees {
     /// Commits the main line together with the engine's documents on the run's branch. The user's hooks and signing
-    /// settings apply; `set_up` adds what hooks need to the tree. The branch moves once, at the end, so an interrupted commit
-    /// leaves nothing.
+    /// settings apply; `set_up` adds the files that hooks need to the tree. The branch moves once, at the end, so an
+    /// interrupted commit leaves nothing behind.
     pub fn commit(
         &self,
         documents: &FileContents,
@@ -57,16 +57,16 @@ impl RunTrees {
         let main = self.main_tree();
         let mut hook_files = set_up(main.path()).map_err(error::file("prepare for hooks", main.path()))?;
         let hooks = self.hooks_folder(&state.tree, &mut hook_files);
-        let fitted =
+        let prepared =
             hooks.and_then(|hooks| Ok((hooks, self.create_side_repository(&state, &parent, &hook_files)?)));
-        let (hooks, side) = match fitted {
-            Ok(fitted) => fitted,
+        let (hooks, side) = match prepared {
+            Ok(prepared) => prepared,
             Err(error) => {
                 self.remove_hook_files(&hook_files)?;
                 return Err(error);
             }
         };
-        let text = self.text(message, command);
+        let text = self.commit_text(message, command);
         let attempt = self.try_commit(&side, &text, &hooks, &hook_files);
         self.remove_hook_files(&hook_files)?;
         let result = attempt.and_then(|attempt| self.evaluate(&state, &side, attempt));
@@ -87,19 +87,20 @@ impl RunTrees {
         }
     }
 
-    /// The commit that a command has made, even if the run was killed afterwards.
+    /// The commit on the run's branch that a command has made, even if the run was killed afterwards.
     pub fn commit_of_command(&self, command: &str) -> Result<Option<CommitId>, GitError> {
         let Some(recorded) = self.repository.reference(&self.recorded_reference(command))? else {
             return Ok(None);
         };
-        let on_branch = match self.repository.reference(&self.branch_reference())? {
-            Some(_) => on_branch(&self.repository, &self.branch(), Some(self.base()))?,
+        let branch_commits = match self.repository.reference(&self.branch_reference())? {
+            Some(_) => branch_commits(&self.repository, &self.branch(), Some(self.base()))?,
             None => Vec::new(),
         };
-        Ok(on_branch.into_iter().find(|made| made.commit == recorded).map(|made| made.commit))
+        Ok(branch_commits.into_iter().find(|made| made.commit == recorded).map(|made| made.commit))
     }
 
-    /// Evaluates a commit attempt. Git exits with 1 if a hook rejected the commit, and with more if it failed itself.
+    /// Evaluates a commit attempt. Git exits with 1 if a hook rejected the commit, and with a higher code if git itself
+    /// failed.
     fn evaluate(
         &self,
         state: &CommitState,
@@ -107,7 +108,7 @@ impl RunTrees {
         attempt: CommitAttempt,
     ) -> Result<AttemptResult, GitError> {
         let main = self.main_tree();
-        let output = String::from_utf8_lossy(&attempt.said).trim().to_string();
+        let output = String::from_utf8_lossy(&attempt.output).trim().to_string();
         match (attempt.code, attempt.commit) {
             (0, Some(commit)) => {
                 self.adopt(side, &commit)?;
@@ -137,7 +138,7 @@ impl RunTrees {
             (code, _) => Err(GitError::from_call(
                 "git commit".to_string(),
                 code,
-                &attempt.said,
+                &attempt.output,
                 self.main_tree().path(),
             )),
         }

@@ -29,7 +29,7 @@ pub enum ChangeKind {
     Submodule,
 }
 
-/// What kind of file a path is in a state.
+/// The kind of a path in a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathKind {
     Absent,
@@ -44,7 +44,7 @@ const SYMLINK: &str = "120000";
 const SUBMODULE: &str = "160000";
 
 /// Options that list all differences, even if the repository's settings ignore submodules.
-const RAW: &[&str] = &["-z", "--raw", "--full-index", "--no-renames", "--ignore-submodules=none"];
+const RAW_DIFF: &[&str] = &["-z", "--raw", "--full-index", "--no-renames", "--ignore-submodules=none"];
 
 /// One row of a raw diff.
 struct DiffRow {
@@ -60,19 +60,19 @@ impl Repository {
         self.changes((before.raw(), after.raw()), self.rows(before.tree(), after.tree())?)
     }
 
-    /// Lists the paths that differ between a state and an index with its tree of raw bytes.
+    /// Lists the paths that differ between a state and an index. `raw` is the tree of raw bytes that belongs to the index.
     pub(super) fn changed_in(
         &self,
         index: &Path,
         raw: Option<&str>,
         before: &TreeId,
     ) -> Result<Vec<ChangedPath>, GitError> {
-        let words = ["diff-index", "--cached"].iter().chain(RAW).copied().chain([before.tree()]);
+        let words = ["diff-index", "--cached"].iter().chain(RAW_DIFF).copied().chain([before.tree()]);
         let output = git(&self.objects().with_index(index), words).run()?;
         self.changes((before.raw(), raw), rows(&output)?)
     }
 
-    /// Combines the rows of a diff with the differences in raw bytes.
+    /// Combines the rows of a diff with the differences between the trees of raw bytes.
     fn changes(
         &self,
         raw: (Option<&str>, Option<&str>),
@@ -81,7 +81,7 @@ impl Repository {
         let mut found: BTreeMap<PathBuf, ChangeKind> = BTreeMap::new();
         let (before, after) = raw;
         if before != after {
-            // Files that differ only in raw bytes have the same blob after filtering.
+            // Files that differ only in raw bytes have the same blob, so the rows do not list them.
             for raw in [before, after].into_iter().flatten() {
                 let other = if Some(raw) == before { after } else { before };
                 let other = other.map_or_else(|| self.empty_tree(), |tree| Ok(tree.to_string()))?;
@@ -96,8 +96,8 @@ impl Repository {
         Ok(found.into_iter().map(|(path, kind)| ChangedPath { path, kind }).collect())
     }
 
-    /// Returns what kind of file a path is in a state; a folder counts as absent, since git tracks only files.
-    pub fn form(&self, tree: &TreeId, file: &Path) -> Result<PathKind, GitError> {
+    /// The kind of a path in a tree. A folder counts as absent, since git tracks only files.
+    pub fn path_kind(&self, tree: &TreeId, file: &Path) -> Result<PathKind, GitError> {
         let words = ["ls-tree", "-z", "--full-tree", "--format=%(objectmode)", tree.tree(), "--"];
         let words = words.iter().map(AsRef::as_ref).chain([file.as_os_str()]);
         let output = git(&self.objects(), words).run()?;
@@ -156,7 +156,7 @@ impl Repository {
     }
 
     fn rows(&self, before: &str, after: &str) -> Result<Vec<DiffRow>, GitError> {
-        let words = ["diff-tree", "-r"].iter().chain(RAW).copied().chain([before, after]);
+        let words = ["diff-tree", "-r"].iter().chain(RAW_DIFF).copied().chain([before, after]);
         rows(&git(&self.objects(), words).run()?)
     }
 
@@ -232,7 +232,7 @@ fn hunks(section: Vec<&[u8]>) -> Vec<Hunk> {
     found
 }
 
-/// Returns whether the file is generated or prose. Its changes do not show whether an agent is going in circles.
+/// Returns whether a file is generated or prose. Changes of such files do not show whether an agent goes in circles.
 fn is_generated(file: &Path) -> bool {
     const NAMES: &[&str] = &[
         "package-lock.json",
@@ -243,7 +243,7 @@ fn is_generated(file: &Path) -> bool {
         "packages.lock.json",
         "Package.resolved",
     ];
-    const ENDS: &[&str] = &[
+    const SUFFIXES: &[&str] = &[
         ".lock",
         ".log",
         ".md",
@@ -266,5 +266,5 @@ fn is_generated(file: &Path) -> bool {
     let in_folder = file.parent().is_some_and(|parent| {
         parent.components().any(|part| FOLDERS.iter().any(|folder| part.as_os_str() == *folder))
     });
-    in_folder || NAMES.contains(&name.as_str()) || ENDS.iter().any(|end| name.ends_with(end))
+    in_folder || NAMES.contains(&name.as_str()) || SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
 }

@@ -1,4 +1,4 @@
-//! Tests of lists, hunks and patches.
+//! Tests of differences: changed paths, hunks and patches.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 use super::testbed::{Testbed, contents, git_in, put};
@@ -8,14 +8,14 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-const ODD: &str = "no \"newline\n\u{2026}.rs";
+const UNUSUAL_NAME: &str = "no \"newline\n\u{2026}.rs";
 
 fn hunk(removed: &[&str], added: &[&str]) -> Hunk {
     let owned = |lines: &[&str]| lines.iter().map(ToString::to_string).collect();
     Hunk { removed: owned(removed), added: owned(added) }
 }
 
-fn spoil(root: &Path) {
+fn change_files(root: &Path) {
     put(
         root,
         "src/lib.rs",
@@ -23,7 +23,7 @@ fn spoil(root: &Path) {
     );
     put(root, "Cargo.lock", b"[[package]]\n");
     put(root, "image.png", b"\x89PNG\0\0\0");
-    put(root, ODD, b"last");
+    put(root, UNUSUAL_NAME, b"last");
     fs::remove_file(root.join("README.md")).unwrap();
     fs::set_permissions(root.join("tool"), fs::Permissions::from_mode(0o755)).unwrap();
     fs::remove_file(root.join("plain")).unwrap();
@@ -39,19 +39,19 @@ fn every_kind_of_difference_is_distinguished() {
     let trees = bed.run("r1");
     let tree = trees.main_tree();
     let before = tree.snapshot().unwrap();
-    spoil(tree.path());
+    change_files(tree.path());
     let after = tree.snapshot().unwrap();
     let kinds: Vec<_> = tree
         .changed(&before, &after)
         .unwrap()
         .into_iter()
-        .map(|one| (one.path.display().to_string(), one.kind))
+        .map(|change| (change.path.display().to_string(), change.kind))
         .collect();
     let expected = [
         ("Cargo.lock", ChangeKind::Added),
         ("README.md", ChangeKind::Deleted),
         ("image.png", ChangeKind::Added),
-        (ODD, ChangeKind::Added),
+        (UNUSUAL_NAME, ChangeKind::Added),
         ("plain", ChangeKind::Symlink),
         ("src/lib.rs", ChangeKind::Modified),
         ("tool", ChangeKind::Mode),
@@ -66,11 +66,11 @@ fn every_kind_of_difference_is_distinguished() {
     assert_eq!(file("src/lib.rs").hunks, [hunk(&["fn a() {}"], &["fn a() { 1 }"]), hunk(&[], &added)]);
     assert_eq!(file("README.md").hunks, [hunk(&["one"], &[])]);
     assert_eq!(file("plain").hunks, [hunk(&["y"], &[]), hunk(&[], &["tool"])]);
-    assert_eq!(file(ODD).hunks, [hunk(&[], &["last"])]);
+    assert_eq!(file(UNUSUAL_NAME).hunks, [hunk(&[], &["last"])]);
     assert_eq!(file("image.png").hunks, []);
     assert_eq!(file("tool").hunks, []);
     let generated: Vec<&str> =
-        change.files.iter().filter(|one| one.generated).map(|one| one.path.as_str()).collect();
+        change.files.iter().filter(|file| file.generated).map(|file| file.path.as_str()).collect();
     assert_eq!(generated, ["Cargo.lock", "README.md"]);
 }
 
@@ -83,7 +83,7 @@ fn a_patch_applied_to_the_state_before_gives_the_state_after() {
     let trees = bed.run("r1");
     let tree = trees.main_tree();
     let before = tree.snapshot().unwrap();
-    spoil(tree.path());
+    change_files(tree.path());
     let after = tree.snapshot().unwrap();
     let patch = bed.folder.path().join("patch");
     fs::write(&patch, tree.patch(&before, &after).unwrap()).unwrap();
@@ -107,20 +107,20 @@ fn an_attribute_that_an_agent_sets_does_not_hide_its_lines() {
 }
 
 #[test]
-fn tree_ids_survive_a_round_trip_through_text_and_invalid_text_is_rejected() {
+fn tree_ids_can_be_written_and_parsed_and_invalid_ids_are_rejected() {
     let plain: TreeId = "0123456789abcdef0123456789abcdef01234567".parse().unwrap();
     assert_eq!(plain.digest().0, 0x0123_4567_89ab_cdef);
     let raw: TreeId = format!("{plain}+{}", "a".repeat(40)).parse().unwrap();
     assert_eq!(raw.to_string().parse::<TreeId>().unwrap(), raw);
     assert_ne!(raw, plain);
-    for rubbish in ["", "HEAD", "0123", &"g".repeat(40), &"A".repeat(40)] {
-        assert!(rubbish.parse::<TreeId>().is_err(), "{rubbish}");
-        assert!(rubbish.parse::<CommitId>().is_err(), "{rubbish}");
+    for invalid in ["", "HEAD", "0123", &"g".repeat(40), &"A".repeat(40)] {
+        assert!(invalid.parse::<TreeId>().is_err(), "{invalid}");
+        assert!(invalid.parse::<CommitId>().is_err(), "{invalid}");
     }
 }
 
 #[test]
-fn a_file_is_read_from_a_state() {
+fn a_file_can_be_read_from_a_tree() {
     let bed = Testbed::new();
     let trees = bed.run("r1");
     let base = trees.base_tree().unwrap();

@@ -1,13 +1,13 @@
-//! Differences between the engine's own index and the files of a work tree.
+//! Differences between the engine's index and the files of a work tree.
 //!
-//! With an inventory at hand they can be found without git, since the index has the metadata of each file. Git is asked in
-//! more complicated cases, such as repositories inside the tree.
+//! A scan is enough to find them, since the index has the metadata of each file. Git is called only in complicated cases,
+//! such as repositories inside the tree.
 
 use super::call::git;
 use super::index::{Index, IndexDiff};
-use super::inventory::{FileKind, Inventory};
-use super::invocation::{fields, listed, path};
-use super::remove::open_up;
+use super::invocation::{fields, nul_terminated, path};
+use super::remove::make_accessible;
+use super::scan::{FileKind, TreeScan};
 use super::{GitError, TreeId, WorkTree, error};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,11 +18,11 @@ use std::thread;
 /// Differences between the index and the files.
 #[derive(Debug, Default)]
 pub(super) struct Differences {
-    /// Tracked files whose times, size or kind differ, with the mode in the index.
+    /// Tracked files whose times, size or kind differ, each with its mode in the index.
     pub(super) touched: BTreeMap<PathBuf, String>,
     /// Files that are neither tracked nor ignored.
     pub(super) others: BTreeSet<PathBuf>,
-    /// The tree, if nothing differs and the index contains its id.
+    /// The tree of the files, if nothing differs and the index contains the tree's id.
     pub(super) tree: Option<TreeId>,
 }
 
@@ -39,14 +39,14 @@ pub(super) struct UntrackedFiles {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TrackedFiles {
     /// Like git: a tracked file is never ignored.
-    Spared,
-    /// Only the patterns decide.
+    NeverIgnored,
+    /// Only the ignore patterns decide.
     LikeOthers,
 }
 
 impl Differences {
     /// Returns whether a file with this name differs.
-    pub(super) fn names(&self, name: &str) -> bool {
+    pub(super) fn has_file_named(&self, name: &str) -> bool {
         self.touched
             .keys()
             .chain(&self.others)
@@ -55,7 +55,7 @@ impl Differences {
 }
 
 impl WorkTree {
-    /// Asks git for the differences.
+    /// Finds the differences with git.
     pub(super) fn differences_by_git(&self) -> Result<Differences, GitError> {
         let context = self.context();
         let touched = || {
@@ -63,9 +63,9 @@ impl WorkTree {
             git(&context, words).run()
         };
         let (touched, others) = thread::scope(|scope| {
-            let asked = scope.spawn(touched);
+            let touched = scope.spawn(touched);
             let others = self.untracked_files();
-            (asked.join().unwrap_or_else(|panic| resume_unwind(panic)), others)
+            (touched.join().unwrap_or_else(|panic| resume_unwind(panic)), others)
         });
         let touched = touched?;
         let mut found = Differences { others: others?.files, ..Differences::default() };
@@ -82,25 +82,24 @@ impl WorkTree {
         Index::read(&self.private("index"), self.base.as_str().len() / 2)
     }
 
-    /// Compares the index with a fresh inventory; `None` if only git can tell.
-    pub(super) fn differences_by_inventory(
+    /// Finds the differences by comparing the index with a fresh scan; `None` if only git can find them.
+    pub(super) fn differences_by_scan(
         &self,
         index: &Index,
-        inventory: &Inventory,
+        scan: &TreeScan,
     ) -> Result<Option<Differences>, GitError> {
-        if inventory.has_unreadable() || inventory.iter().any(|(_, entry)| entry.kind == FileKind::Repository)
-        {
+        if scan.has_unreadable() || scan.iter().any(|(_, entry)| entry.kind == FileKind::Repository) {
             return Ok(None);
         }
-        let IndexDiff { touched, untracked } = index.compare(inventory);
-        // Build output does not matter if git ignores it.
+        let IndexDiff { touched, untracked } = index.compare(scan);
+        // Build output is of no interest if git ignores it.
         let is_build_output = |kind: FileKind| kind == FileKind::BuildOutput;
         let unknown =
             untracked.into_iter().filter(|(_, entry)| entry.is_content() || is_build_output(entry.kind));
         let unknown: Vec<PathBuf> = unknown.map(|(path, _)| path.to_path_buf()).collect();
         let ignored = self.ignored(&unknown, TrackedFiles::LikeOthers)?;
         let others: BTreeSet<PathBuf> = unknown.into_iter().filter(|file| !ignored.contains(file)).collect();
-        if others.iter().any(|file| inventory.get(file).is_some_and(|entry| is_build_output(entry.kind))) {
+        if others.iter().any(|file| scan.get(file).is_some_and(|entry| is_build_output(entry.kind))) {
             return Ok(None);
         }
         let touched: BTreeMap<PathBuf, String> =
@@ -109,24 +108,25 @@ impl WorkTree {
         let tree = tree.map(TreeId::plain).transpose()?;
         let found = Differences { touched, others, tree };
         // If attributes changed, all files have to be added again, so metadata is not enough.
-        Ok(if found.names(".gitattributes") { None } else { Some(found) })
+        Ok(if found.has_file_named(".gitattributes") { None } else { Some(found) })
     }
 
     /// Lists files that are neither tracked nor ignored, including those in embedded repositories, which git skips.
     pub(super) fn untracked_files(&self) -> Result<UntrackedFiles, GitError> {
-        let listing = || git(&self.context(), ["ls-files", "-z", "--others", "--exclude-standard"]).answer();
-        let mut answer = listing()?;
-        if String::from_utf8_lossy(&answer.stderr).contains("could not open directory") {
-            open_up(self.path())?;
-            answer = listing()?;
+        let list =
+            || git(&self.context(), ["ls-files", "-z", "--others", "--exclude-standard"]).run_unchecked();
+        let mut output = list()?;
+        if String::from_utf8_lossy(&output.stderr).contains("could not open directory") {
+            make_accessible(self.path())?;
+            output = list()?;
         }
-        if answer.code != 0 {
-            let words = "git ls-files --others".to_string();
-            return Err(GitError::from_call(words, answer.code, &answer.stderr, self.path()));
+        if output.code != 0 {
+            let command = "git ls-files --others".to_string();
+            return Err(GitError::from_call(command, output.code, &output.stderr, self.path()));
         }
         let mut others = UntrackedFiles::default();
         let mut inside = Vec::new();
-        for name in fields(&answer.stdout) {
+        for name in fields(&output.stdout) {
             match name.strip_suffix(b"/").map(path) {
                 Some(folder) => {
                     self.walk(&folder, &mut inside)?;
@@ -140,7 +140,7 @@ impl WorkTree {
         Ok(others)
     }
 
-    /// The files among these that are ignored.
+    /// Returns the files that are ignored.
     pub(super) fn ignored(
         &self,
         files: &[PathBuf],
@@ -149,30 +149,31 @@ impl WorkTree {
         if files.is_empty() {
             return Ok(BTreeSet::new());
         }
-        // Git reads these as pathspecs. With the prefix `./` no name has a special meaning.
-        let named: Vec<PathBuf> = files.iter().map(|file| Path::new(".").join(file)).collect();
+        // Git reads these as pathspecs. With the prefix `./`, no name has a special meaning.
+        let prefixed: Vec<PathBuf> = files.iter().map(|file| Path::new(".").join(file)).collect();
         let words: &[&str] = match tracked {
-            TrackedFiles::Spared => &["check-ignore", "-z", "--stdin"],
+            TrackedFiles::NeverIgnored => &["check-ignore", "-z", "--stdin"],
             TrackedFiles::LikeOthers => &["check-ignore", "-z", "--stdin", "--no-index"],
         };
-        let answer =
-            git(&self.context(), words).input(listed(named.iter().map(PathBuf::as_path))).answer()?;
-        match answer.code {
-            0 | 1 => Ok(fields(&answer.stdout)
+        let output = git(&self.context(), words)
+            .input(nul_terminated(prefixed.iter().map(PathBuf::as_path)))
+            .run_unchecked()?;
+        match output.code {
+            0 | 1 => Ok(fields(&output.stdout)
                 .map(|name| path(name.strip_prefix(b"./").unwrap_or(name)))
                 .collect()),
             // Git refuses paths inside a submodule unless it ignores the index.
-            _ if tracked == TrackedFiles::Spared && says_submodule(&answer.stderr) => {
-                let listed = git(&self.context(), ["ls-files", "-z"]).run()?;
-                let listed: BTreeSet<PathBuf> = fields(&listed).map(path).collect();
+            _ if tracked == TrackedFiles::NeverIgnored && is_submodule_error(&output.stderr) => {
+                let tracked = git(&self.context(), ["ls-files", "-z"]).run()?;
+                let tracked: BTreeSet<PathBuf> = fields(&tracked).map(path).collect();
                 let ignored = self.ignored(files, TrackedFiles::LikeOthers)?;
-                Ok(ignored.difference(&listed).cloned().collect())
+                Ok(ignored.difference(&tracked).cloned().collect())
             }
-            code => Err(GitError::from_call(words.join(" "), code, &answer.stderr, self.path())),
+            code => Err(GitError::from_call(words.join(" "), code, &output.stderr, self.path())),
         }
     }
 
-    /// Collects all files below a folder, except git's own.
+    /// Collects all files below a folder, except those in `.git`.
     fn walk(&self, folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), GitError> {
         let at = self.path().join(folder);
         for entry in fs::read_dir(&at).map_err(error::file("list", &at))? {
@@ -191,6 +192,6 @@ impl WorkTree {
     }
 }
 
-fn says_submodule(stderr: &[u8]) -> bool {
+fn is_submodule_error(stderr: &[u8]) -> bool {
     String::from_utf8_lossy(stderr).contains("is in submodule")
 }

@@ -1,4 +1,4 @@
-//! Errors of git, and what to do about them.
+//! Errors of git, with hints about what to do.
 
 use std::borrow::Cow;
 use std::io;
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What to do if signing fails.
-const UNLOCK: &str = "unlock the signing key, set another one in `user.signingKey`, or turn signing off: \
-                      `git config commit.gpgSign false`; then resume the run";
+const SIGNING_HINT: &str = "unlock the signing key, set another one in `user.signingKey`, or turn signing off: \
+                            `git config commit.gpgSign false`; then resume the run";
 
 /// The oldest git that has `merge-tree --write-tree`.
 pub(super) const OLDEST_GIT: &str = "2.38";
 
-/// A program that the user's settings have git start.
+/// A program that git starts because of the user's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserProgram {
     Hook,
@@ -93,7 +93,7 @@ impl GitError {
                 let path = path.display().to_string();
                 // A path cannot contain NUL, the only character that cannot be quoted.
                 let path = shlex::try_quote(&path).unwrap_or(Cow::Borrowed(&path));
-                format!("run as the owner, or `git config --global --add safe.directory {path}`")
+                format!("run as the owner, or run `git config --global --add safe.directory {path}`")
             }
             GitError::Bare { .. } => "clone the repository and use the clone".to_string(),
             GitError::InsideGitFolder { .. } => "change to the checkout itself".to_string(),
@@ -101,7 +101,7 @@ impl GitError {
             GitError::UnknownRevision { .. } => "list commits with `git log --oneline --all`".to_string(),
             GitError::NotAnId { .. } => "the run's data is damaged: see `remand doctor`".to_string(),
             GitError::InvalidIdentity { .. } => {
-                "write the id back (the name of the repository's folder in the state directory), or delete the file to \
+                "restore the id, which is the name of the repository's folder in the state directory, or delete the file to \
                  start without the earlier runs"
                     .to_string()
             }
@@ -117,14 +117,14 @@ impl GitError {
                 "run `git config user.name \"...\"` and `git config user.email \"...\"`, then resume the run"
                     .to_string()
             }
-            GitError::SigningFailed { .. } => UNLOCK.to_string(),
+            GitError::SigningFailed { .. } => SIGNING_HINT.to_string(),
             GitError::FilterFailed { .. } => {
                 "install the filter named in .gitattributes, or correct its `filter.*` setting; filters run in the same \
                  sandbox as checks: without network access, and they can write only to `sandbox.hooks-write`"
                     .to_string()
             }
             GitError::ReferenceMoved { .. } => "resume the run".to_string(),
-            GitError::TimedOut { program: UserProgram::Signer, .. } => UNLOCK.to_string(),
+            GitError::TimedOut { program: UserProgram::Signer, .. } => SIGNING_HINT.to_string(),
             GitError::TimedOut { program: UserProgram::Hook, .. } => {
                 "find the hook that hangs: `git config core.hooksPath`, `.git/hooks`".to_string()
             }
@@ -150,27 +150,24 @@ impl GitError {
         }
     }
 
-    /// Returns whether git failed for a reason that has no variant here.
+    /// Returns whether git failed for a reason that has no other variant.
     pub(super) fn is_failed_call(&self) -> bool {
         matches!(self, GitError::Failed { .. })
     }
 
     /// Classifies a failed call by git's error output.
-    pub(super) fn from_call(command: String, code: i32, stderr: &[u8], place: &Path) -> GitError {
+    pub(super) fn from_call(command: String, code: i32, stderr: &[u8], folder: &Path) -> GitError {
         let stderr = tail(stderr);
-        let says = |text: &str| stderr.contains(text);
-        if says("dubious ownership") {
-            GitError::NotOwned { path: place.to_path_buf() }
-        } else if says("not a git repository") {
-            GitError::NotARepository { from: place.to_path_buf() }
-        } else if says("tell me who you are")
-            || says("empty ident name")
-            || says("auto-detection is disabled")
-        {
+        let has = |text: &str| stderr.contains(text);
+        if has("dubious ownership") {
+            GitError::NotOwned { path: folder.to_path_buf() }
+        } else if has("not a git repository") {
+            GitError::NotARepository { from: folder.to_path_buf() }
+        } else if has("tell me who you are") || has("empty ident name") || has("auto-detection is disabled") {
             GitError::NoIdentity { detail: last_line(&stderr) }
-        } else if says("failed to sign the data") || says("gpg failed") || says("signing failed") {
+        } else if has("failed to sign the data") || has("gpg failed") || has("signing failed") {
             GitError::SigningFailed { detail: stderr }
-        } else if says("clean filter") || says("smudge filter") || says("external filter") {
+        } else if has("clean filter") || has("smudge filter") || has("external filter") {
             GitError::FilterFailed { detail: stderr }
         } else {
             GitError::Failed { command, code, stderr }

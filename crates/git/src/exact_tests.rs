@@ -1,7 +1,7 @@
-//! Tests of content that filters change, of sparse checkouts, and of missing filters.
+//! Tests that content is restored exactly, although filters change it, filters are missing, or the checkout is sparse.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
-use super::testbed::{Testbed, bare, contents, get, put};
+use super::testbed::{Testbed, contents, get, no_hook_files, put};
 use super::*;
 use std::fs::{self, File};
 use std::path::Path;
@@ -32,41 +32,41 @@ fn age(trees: &RunTrees) {
     index.set_modified(SystemTime::now() + Duration::from_secs(10)).unwrap();
 }
 
-fn line_endings(setting: &str) {
+fn check_line_endings(setting: &str) {
     let bed = Testbed::new();
     bed.git(&["config", "core.autocrlf", setting]);
     let trees = bed.run("r1");
     let tree = trees.main_tree();
     let (mut states, mut files) = (Vec::new(), Vec::new());
-    let mut take = || {
+    let mut record = || {
         states.push(tree.snapshot().unwrap());
         files.push(contents(tree.path()));
         age(&trees);
     };
-    take();
+    record();
     put(tree.path(), "mixed", b"a\r\nb\nc\r\n");
     put(tree.path(), "unix", b"a\nb\n");
     put(tree.path(), "dos", b"a\r\nb\r\n");
-    take();
+    record();
     put(tree.path(), "mixed", b"a\nb\nc\n");
     put(tree.path(), "dos", b"a\nb\n");
-    take();
+    record();
     put(tree.path(), "README.md", b"one\r\ntwo\n");
     put(tree.path(), "unix", b"a\r\nb\r\n");
-    take();
+    record();
     fs::remove_file(tree.path().join("mixed")).unwrap();
-    take();
+    record();
     assert_exact(&trees, &states, &files);
 }
 
 #[test]
 fn line_endings_are_restored_exactly_if_git_converts_both_ways() {
-    line_endings("true");
+    check_line_endings("true");
 }
 
 #[test]
 fn line_endings_are_restored_exactly_if_git_converts_on_adding() {
-    line_endings("input");
+    check_line_endings("input");
 }
 
 #[test]
@@ -98,21 +98,21 @@ fn attributes_that_differ_between_states_do_not_change_content() {
     let trees = bed.run("r1");
     let tree = trees.main_tree();
     let (mut states, mut files) = (Vec::new(), Vec::new());
-    let mut take = || {
+    let mut record = || {
         states.push(tree.snapshot().unwrap());
         files.push(contents(tree.path()));
         age(&trees);
     };
-    take();
+    record();
     put(tree.path(), ".gitattributes", b"* text eol=crlf\n");
-    take();
+    record();
     put(tree.path(), "new", b"a\r\nb\r\n");
     put(tree.path(), "id", b"$Id$\n");
-    take();
+    record();
     put(tree.path(), ".gitattributes", b"id ident\n");
-    take();
+    record();
     fs::remove_file(tree.path().join(".gitattributes")).unwrap();
-    take();
+    record();
     assert_exact(&trees, &states, &files);
 }
 
@@ -201,7 +201,7 @@ fn work_trees_of_a_sparse_checkout_contain_all_files() {
     trees.record(&after, "guide", "c1").unwrap();
     let message = CommitMessage { subject: "Guide".to_string(), ..CommitMessage::default() };
     assert!(matches!(
-        trees.commit(&FileContents::new(), &message, "c2", &bare).unwrap(),
+        trees.commit(&FileContents::new(), &message, "c2", &no_hook_files).unwrap(),
         FinalCommit::Committed { .. }
     ));
     assert_eq!(bed.git(&["show", "remand/r1:docs/guide.txt"]), "y");

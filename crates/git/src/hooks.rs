@@ -1,4 +1,4 @@
-//! The user's hooks: where they are, and which files are added to the work tree for them.
+//! The user's hooks: their folder, and the files that are added to the work tree for them.
 
 use super::call::Call;
 use super::invocation::{CallMode, path};
@@ -9,12 +9,12 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-/// Files that are available to hooks while they run, and removed before the commit is evaluated.
+/// Files that are provided for hooks, and removed after the hooks have run.
 #[derive(Clone, Debug, Default)]
 pub struct HookFiles {
     /// Paths that were added, relative to the work tree.
     pub added: Vec<PathBuf>,
-    /// Paths outside of it that hooks may read.
+    /// Paths outside the work tree that hooks may read.
     pub reads: Vec<PathBuf>,
 }
 
@@ -22,47 +22,49 @@ pub struct HookFiles {
 pub type SetUpHooks<'f> = &'f dyn Fn(&Path) -> io::Result<HookFiles>;
 
 impl RunTrees {
-    /// The folder of the user's hooks, for a commit in the main work tree. An untracked folder, as package managers create
-    /// it, is copied from the checkout, since its hooks may use paths relative to the tracked files.
+    /// Returns the folder of the user's hooks, for a commit in the main work tree. Copies an untracked folder, such as one of
+    /// a package manager, from the checkout, since its hooks may use paths relative to the tracked files.
     pub(super) fn hooks_folder(&self, state: &TreeId, files: &mut HookFiles) -> Result<PathBuf, GitError> {
         let user = &self.repository.checkout();
-        let asked = ["config", "--type=path", "--get", "core.hooksPath"];
-        let answer = Call::new(user, CallMode::AsUser, asked).answer()?;
-        let said = answer.stdout.strip_suffix(b"\n").unwrap_or(&answer.stdout);
-        if said.is_empty() {
+        let words = ["config", "--type=path", "--get", "core.hooksPath"];
+        let output = Call::new(user, CallMode::AsUser, words).run_unchecked()?;
+        let value = output.stdout.strip_suffix(b"\n").unwrap_or(&output.stdout);
+        if value.is_empty() {
             return Ok(self.repository.common_dir().join("hooks"));
         }
-        let (folder, main) = (path(said), self.main_tree());
-        let kept = self.repository.root().join(&folder);
-        let is_below =
+        let (folder, main) = (path(value), self.main_tree());
+        let in_checkout = self.repository.root().join(&folder);
+        let is_inside =
             folder.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-        // An untracked folder in the work tree may be left over from an interrupted commit.
+        // The tree decides whether the folder is tracked: a folder in the work tree may be left from an interrupted commit.
         let is_name = |part: &Component<'_>| matches!(part, Component::Normal(_));
-        let named: PathBuf = folder.components().filter(is_name).collect();
+        let normalized: PathBuf = folder.components().filter(is_name).collect();
         let is_tracked = || -> Result<bool, GitError> {
-            let is_root = named.as_os_str().is_empty();
-            Ok(is_root || !self.repository.names_in(state, &named.to_string_lossy())?.is_empty())
+            let is_root = normalized.as_os_str().is_empty();
+            Ok(is_root || !self.repository.names_in(state, &normalized.to_string_lossy())?.is_empty())
         };
-        if is_below && is_tracked()? {
+        if is_inside && is_tracked()? {
             return Ok(folder);
         }
-        if !kept.is_dir() {
-            let text = format!(
+        if !in_checkout.is_dir() {
+            let warning = format!(
                 "core.hooksPath is set to `{}`, which does not exist; no hooks ran",
                 folder.display()
             );
-            self.repository.programs.bounds().into_iter().for_each(|bounds| bounds.remarks.add(text.clone()));
+            let limits = self.repository.programs.limits();
+            limits.into_iter().for_each(|limits| limits.warnings.add(warning.clone()));
             return Ok(folder);
         }
-        let has_linked_parent = folder.ancestors().skip(1).any(|above| main.path().join(above).is_symlink());
-        if !is_below || has_linked_parent {
-            files.reads.push(kept.clone());
-            return Ok(kept);
+        let has_linked_parent =
+            folder.ancestors().skip(1).any(|parent| main.path().join(parent).is_symlink());
+        if !is_inside || has_linked_parent {
+            files.reads.push(in_checkout.clone());
+            return Ok(in_checkout);
         }
-        super::clear_way(main.path(), &folder)?;
+        super::create_parents(main.path(), &folder)?;
         remove_inside(main.path(), &folder)?;
         let target = main.path().join(&folder);
-        copy(&kept, &target).map_err(error::file("write", &target))?;
+        copy(&in_checkout, &target).map_err(error::file("write", &target))?;
         files.added.push(folder.clone());
         Ok(folder)
     }
@@ -76,7 +78,7 @@ impl RunTrees {
 
 impl HookFiles {
     /// Lines for git's exclude file that ignore the added paths.
-    pub(super) fn ignored(&self) -> Vec<u8> {
+    pub(super) fn exclude_lines(&self) -> Vec<u8> {
         let mut lines = Vec::new();
         for added in &self.added {
             lines.push(b'/');

@@ -1,4 +1,4 @@
-//! What the user should know about the checkout before a run starts. Writes nothing, not even the index.
+//! What the user should know about the checkout before a run starts. The examination writes nothing, not even the index.
 
 use super::call::git;
 use super::invocation::{fields, path};
@@ -6,14 +6,15 @@ use super::{CommitId, GitError, Repository, TreeId};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The number of files that a message lists.
-const LISTED: usize = 5;
+/// The maximum number of files that a message lists.
+const MAX_LISTED: usize = 5;
 
-/// The start of a Git LFS pointer file, and its possible size in bytes.
-const BEGINS: &[u8] = b"version https://git-lfs.github.com/spec/";
-const POINTER: std::ops::RangeInclusive<usize> = 100..=1024;
+/// The start of a Git LFS pointer file.
+const POINTER_START: &[u8] = b"version https://git-lfs.github.com/spec/";
+/// The possible sizes of a Git LFS pointer file, in bytes.
+const POINTER_SIZES: std::ops::RangeInclusive<usize> = 100..=1024;
 
-/// One remark about the checkout.
+/// One fact about the checkout that the user should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hygiene {
     /// Uncommitted changes, including untracked files.
@@ -27,9 +28,9 @@ pub enum Hygiene {
     },
     /// An unfinished merge, rebase or similar.
     InProgress {
-        what: &'static str,
+        operation: &'static str,
     },
-    /// Submodules whose content is missing here.
+    /// Submodules whose content is missing in the repository.
     Submodules {
         absent: Vec<PathBuf>,
     },
@@ -42,7 +43,7 @@ pub enum Hygiene {
     ShallowClone,
 }
 
-/// Whether the Git LFS filter is configured here.
+/// Whether the Git LFS filter is configured in the repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LfsInstalled {
     Yes,
@@ -69,8 +70,8 @@ impl Repository {
             ("REVERT_HEAD", "revert"),
             ("BISECT_LOG", "bisection"),
         ];
-        let under_way = in_progress.iter().filter(|(file, _)| self.git_dir().join(file).exists());
-        found.extend(under_way.map(|(_, what)| Hygiene::InProgress { what }));
+        let unfinished = in_progress.iter().filter(|(file, _)| self.git_dir().join(file).exists());
+        found.extend(unfinished.map(|(_, operation)| Hygiene::InProgress { operation }));
         found.extend(self.missing_content(base)?);
         if self.setting("core.sparseCheckout")?.as_deref() == Some("true") {
             found.push(Hygiene::SparseCheckout);
@@ -95,7 +96,7 @@ impl Repository {
             .filter_map(|row| row.get(3..))
             .map(|name| String::from_utf8_lossy(name).into_owned())
             .collect();
-        let first = names.iter().take(LISTED).cloned().collect();
+        let first = names.iter().take(MAX_LISTED).cloned().collect();
         Ok((!names.is_empty()).then_some(Hygiene::Dirty { count: names.len(), first }))
     }
 
@@ -103,14 +104,14 @@ impl Repository {
     fn default_branch(&self) -> Result<Option<String>, GitError> {
         let remote =
             git(&self.checkout(), ["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"])
-                .answer()?;
+                .run_unchecked()?;
         if remote.code == 0 {
             let name = String::from_utf8_lossy(&remote.stdout).trim().to_string();
             return Ok(name.split_once('/').map(|(_, branch)| branch.to_string()));
         }
-        let usual =
+        let usual_names =
             self.setting("init.defaultBranch")?.into_iter().chain(["main".to_string(), "master".to_string()]);
-        for name in usual {
+        for name in usual_names {
             if self.branch_exists(&name)? {
                 return Ok(Some(name));
             }
@@ -118,7 +119,7 @@ impl Repository {
         Ok(None)
     }
 
-    /// Content of a commit that the work trees of a run cannot contain.
+    /// The content of a commit that will be missing in the work trees of a run.
     pub fn missing_content(&self, base: &CommitId) -> Result<Vec<Hygiene>, GitError> {
         let tree = self.tree_of(base)?;
         let absent = self.absent_submodules(&tree)?;
@@ -126,7 +127,7 @@ impl Repository {
         if !absent.is_empty() {
             found.push(Hygiene::Submodules { absent });
         }
-        let files = self.large_files(&tree)?;
+        let files = self.lfs_files(&tree)?;
         if !files.is_empty() {
             let installed = match self.setting("filter.lfs.clean")?.or(self.setting("filter.lfs.process")?) {
                 Some(_) => LfsInstalled::Yes,
@@ -138,7 +139,7 @@ impl Repository {
     }
 
     /// The files of a tree whose content is in Git LFS.
-    fn large_files(&self, tree: &TreeId) -> Result<Vec<PathBuf>, GitError> {
+    fn lfs_files(&self, tree: &TreeId) -> Result<Vec<PathBuf>, GitError> {
         let output = git(&self.objects(), ["ls-tree", "-r", "-z", "-l", tree.tree()]).run()?;
         let (mut attributes, mut small) = (Vec::new(), Vec::new());
         for row in fields(&output) {
@@ -148,7 +149,7 @@ impl Repository {
             let file = path(&row[tab + 1..]);
             if file.file_name().is_some_and(|name| name == ".gitattributes") {
                 attributes.push(file);
-            } else if size.is_some_and(|size: usize| POINTER.contains(&size)) {
+            } else if size.is_some_and(|size: usize| POINTER_SIZES.contains(&size)) {
                 small.push(file);
             }
         }
@@ -160,22 +161,29 @@ impl Repository {
         if !contents(&attributes)?.into_iter().flatten().any(names_lfs) {
             return Ok(Vec::new());
         }
-        let texts = contents(&small)?;
-        let is_pointer = |text: &Option<Vec<u8>>| text.as_ref().is_some_and(|text| text.starts_with(BEGINS));
-        Ok(small.into_iter().zip(texts).filter(|(_, text)| is_pointer(text)).map(|(file, _)| file).collect())
+        let candidates = contents(&small)?;
+        let is_pointer =
+            |text: &Option<Vec<u8>>| text.as_ref().is_some_and(|text| text.starts_with(POINTER_START));
+        Ok(small
+            .into_iter()
+            .zip(candidates)
+            .filter(|(_, text)| is_pointer(text))
+            .map(|(file, _)| file)
+            .collect())
     }
 
     fn setting(&self, name: &str) -> Result<Option<String>, GitError> {
-        // Our calls set some values on the command line, so those are skipped.
-        let output = git(&self.checkout(), ["config", "--show-scope", "-z", "--get-all", name]).answer()?;
+        // Skips values from the command line: they are the engine's.
+        let output =
+            git(&self.checkout(), ["config", "--show-scope", "-z", "--get-all", name]).run_unchecked()?;
         let words: Vec<&[u8]> = fields(&output.stdout).collect();
-        let theirs = words.chunks_exact(2).rfind(|pair| pair[0] != b"command");
-        Ok(theirs.map(|pair| String::from_utf8_lossy(pair[1]).into_owned()))
+        let value = words.chunks_exact(2).rfind(|pair| pair[0] != b"command");
+        Ok(value.map(|pair| String::from_utf8_lossy(pair[1]).into_owned()))
     }
 }
 
 impl Hygiene {
-    /// A stable name for the kind of remark.
+    /// A stable name for the kind of fact.
     pub fn kind(&self) -> &'static str {
         match self {
             Hygiene::Dirty { .. } => "dirty",
@@ -191,9 +199,9 @@ impl Hygiene {
 }
 
 /// Lists the first few paths.
-fn listed(paths: &[PathBuf]) -> String {
-    let first: Vec<String> = paths.iter().take(LISTED).map(|path| path.display().to_string()).collect();
-    let more = if paths.len() > LISTED { ", ..." } else { "" };
+fn first_paths(paths: &[PathBuf]) -> String {
+    let first: Vec<String> = paths.iter().take(MAX_LISTED).map(|path| path.display().to_string()).collect();
+    let more = if paths.len() > MAX_LISTED { ", ..." } else { "" };
     format!("{}{more}", first.join(", "))
 }
 
@@ -209,22 +217,22 @@ impl fmt::Display for Hygiene {
             Hygiene::OnDefaultBranch { branch } => {
                 write!(f, "`{branch}` is the default branch; the run works on its own branch")
             }
-            Hygiene::InProgress { what } => {
-                write!(f, "a {what} is in progress; the run starts from HEAD without it")
+            Hygiene::InProgress { operation } => {
+                write!(f, "a {operation} is in progress; the run starts from HEAD without it")
             }
             Hygiene::Submodules { absent } => {
                 write!(
                     f,
                     "submodules without local content stay empty in the run's work trees: {}",
-                    listed(absent)
+                    first_paths(absent)
                 )
             }
             Hygiene::Lfs { files, installed } => {
-                let why = match installed {
+                let subject = match installed {
                     LfsInstalled::Yes => "Git LFS files",
                     LfsInstalled::No => "Git LFS is used but not installed; its files",
                 };
-                write!(f, "{why} appear as pointers in the run's work trees: {}", listed(files))
+                write!(f, "{subject} appear as pointers in the run's work trees: {}", first_paths(files))
             }
             Hygiene::SparseCheckout => {
                 f.write_str("the checkout is sparse; the run's work trees contain all files")

@@ -13,8 +13,8 @@ pub struct CommitId(String);
 
 /// The id of the exact content of a work tree.
 ///
-/// Written as `<tree>`, or as `<tree>+<raw>` when files hold bytes that the repository's own filters
-/// (line endings, encodings, large-file pointers) would not reproduce; `raw` is a tree of those bytes.
+/// Its text is `<tree>`, or `<tree>+<raw>` if files have bytes that the repository's filters (line endings, encodings,
+/// large-file pointers) would not reproduce. `raw` is a tree of those bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TreeId {
@@ -120,9 +120,9 @@ impl From<TreeId> for String {
     }
 }
 
-/// SHA-1 has 40 digits, SHA-256 has 64.
+/// Checks the hexadecimal digits of an object id: 40 for SHA-1, 64 for SHA-256.
 fn digits(text: &str) -> Result<String, GitError> {
-    let sound =
+    let is_valid =
         matches!(text.len(), 40 | 64) && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    if sound { Ok(text.to_string()) } else { Err(GitError::NotAnId { text: text.to_string() }) }
+    if is_valid { Ok(text.to_string()) } else { Err(GitError::NotAnId { text: text.to_string() }) }
 }

@@ -8,43 +8,45 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The file in the git directory that may name a state directory.
-const STATE: &str = "remand/state";
+const STATE_FILE: &str = "remand/state";
 
 /// The number of hexadecimal digits of an id.
-const LENGTH: usize = 32;
+const ID_LENGTH: usize = 32;
 
 impl Repository {
-    /// Returns the id; creates it if there is none.
+    /// Returns the id, and creates it if it does not exist.
     pub fn identity(&self) -> Result<String, GitError> {
         if let Some((id, _)) = read(&id_file(self.common_dir()))? {
             return Ok(id);
         }
-        let fresh = random_hex::<{ LENGTH / 2 }>()?;
+        let fresh = random_hex::<{ ID_LENGTH / 2 }>()?;
         let (file, temporary) = self.write_temporary(&fresh)?;
         // A hard link appears atomically, so a concurrent process reads a complete id or none.
         let linked = fs::hard_link(&temporary, &file);
         fs::remove_file(&temporary).map_err(error::file("remove", &temporary))?;
         match linked {
             Ok(()) => Ok(fresh),
-            Err(taken) if taken.kind() == ErrorKind::AlreadyExists => self.identity(),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => self.identity(),
             Err(source) => Err(error::file("create", &file)(source)),
         }
     }
 
-    /// Returns whether `other`, the shared git folder of another repository, has the same id. Then this one is a copy.
+    /// Returns whether this repository is a copy: `other`, the shared git folder of another repository, has the same id.
     pub fn is_copy_of(&self, other: &Path) -> Result<bool, GitError> {
         // A folder that cannot be examined counts as missing.
-        let inode = |folder: &Path| fs::metadata(folder).map(|found| (found.dev(), found.ino())).ok();
-        if inode(other).is_none() || inode(other) == inode(self.common_dir()) {
+        let device_and_inode =
+            |folder: &Path| fs::metadata(folder).map(|found| (found.dev(), found.ino())).ok();
+        if device_and_inode(other).is_none() || device_and_inode(other) == device_and_inode(self.common_dir())
+        {
             return Ok(false);
         }
-        // An id that cannot be read does not conflict with this one.
+        // An id that cannot be read does not count as the same.
         let theirs = read(&id_file(other)).ok().flatten();
-        Ok(theirs.is_some_and(|(theirs, _)| self.identity().is_ok_and(|own| own == theirs)))
+        Ok(theirs.is_some_and(|(theirs, _)| self.identity().is_ok_and(|ours| ours == theirs)))
     }
 
-    /// Gives a copied repository, which still has the id of its original, its own id. The id is derived from the copied
-    /// file, so that concurrent processes agree on it.
+    /// Gives a new id to a copied repository, which still has the id of the original. The new id is derived from the copied
+    /// file, so concurrent processes get the same one.
     pub fn replace_copied_identity(&self, copied: &str) -> Result<String, GitError> {
         let Some((found, stamp)) = read(&id_file(self.common_dir()))? else {
             return self.identity();
@@ -54,28 +56,28 @@ impl Repository {
             return Ok(found);
         }
         let hash = blake3::hash(format!("{copied} {stamp} {}", self.common_dir().display()).as_bytes());
-        let own = hash.to_hex()[..LENGTH].to_string();
-        let (file, temporary) = self.write_temporary(&own)?;
+        let id = hash.to_hex()[..ID_LENGTH].to_string();
+        let (file, temporary) = self.write_temporary(&id)?;
         fs::rename(&temporary, &file).map_err(error::file("write", &file))?;
-        Ok(own)
+        Ok(id)
     }
 
     /// The state directory of this clone, if its git directory names one. The git directory is not cloned, so only the user
     /// can have set this. An unreadable file counts as unset.
     pub fn state_directory(&self) -> Option<PathBuf> {
-        let text = fs::read_to_string(self.common_dir().join(STATE)).ok()?;
+        let text = fs::read_to_string(self.common_dir().join(STATE_FILE)).ok()?;
         Some(PathBuf::from(text.trim_end())).filter(|folder| folder.is_absolute())
     }
 
     /// Sets the state directory of this clone.
     pub fn set_state_directory(&self, folder: &Path) -> Result<(), GitError> {
-        let file = self.common_dir().join(STATE);
-        let above = self.common_dir().join("remand");
-        fs::create_dir_all(&above).map_err(error::file("create", &above))?;
+        let file = self.common_dir().join(STATE_FILE);
+        let parent = self.common_dir().join("remand");
+        fs::create_dir_all(&parent).map_err(error::file("create", &parent))?;
         fs::write(&file, format!("{}\n", folder.display())).map_err(error::file("write", &file))
     }
 
-    /// Writes an id to a temporary file; returns the path of the id file and of the temporary one.
+    /// Writes an id to a temporary file. Returns the paths of the id file and of the temporary file.
     fn write_temporary(&self, id: &str) -> Result<(PathBuf, PathBuf), GitError> {
         let file = id_file(self.common_dir());
         let temporary = file.with_extension(format!("{id}.{}", std::process::id()));
@@ -95,11 +97,11 @@ fn id_file(common_dir: &Path) -> PathBuf {
     common_dir.join("remand/id")
 }
 
-/// Reads the id in a file, with a stamp that distinguishes the file from a copy; `None` if there is no file.
+/// Reads the id in a file, and a stamp that distinguishes the file from a copy; `None` if the file does not exist.
 fn read(file: &Path) -> Result<Option<(String, String)>, GitError> {
     let mut opened = match File::open(file) {
         Ok(opened) => opened,
-        Err(absent) if absent.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(error::file("read", file)(source)),
     };
     let mut text = String::new();
@@ -108,7 +110,7 @@ fn read(file: &Path) -> Result<Option<(String, String)>, GitError> {
     let id = text.trim();
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     // The id becomes the name of a folder, so it must be well-formed.
-    if id.len() != LENGTH || !id.bytes().all(is_digit) {
+    if id.len() != ID_LENGTH || !id.bytes().all(is_digit) {
         return Err(GitError::InvalidIdentity { path: file.to_path_buf() });
     }
     let stamp = format!("{} {} {}.{}", found.dev(), found.ino(), found.ctime(), found.ctime_nsec());

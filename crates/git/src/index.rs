@@ -1,10 +1,10 @@
 //! Reads a git index: which files are tracked, and their metadata when they were added.
 //!
-//! Compares the same metadata as git, and always with nanoseconds. The format is described in `gitformat-index`; rare
-//! features of it are left to git.
+//! It compares the same metadata as git, always with nanoseconds. `gitformat-index` describes the format; an index with
+//! rare features is left to git.
 
-use super::inventory::{FileKind, Inventory, InventoryEntry, Time};
 use super::invocation::path;
+use super::scan::{FileKind, ScanEntry, Time, TreeScan};
 use remand_notation::hex::hex;
 use std::fs;
 use std::iter;
@@ -12,11 +12,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Bytes before the entries: signature, version, number of entries.
-const HEAD: usize = 12;
-/// Bytes before the object id of an entry: times, device, inode, mode, owner, size, four bytes each.
+const HEADER: usize = 12;
+/// Bytes before the object id of an entry: times, device, inode, mode, owner and size, in fields of four bytes.
 const STAT: usize = 40;
-/// Flags of an entry: extended flags follow, a merge is in progress, or the file is assumed unchanged.
-const UNUSUAL: u16 = 0xf000;
+/// Flags of entries that are left to git: extended flags follow, a merge is in progress, or the file is assumed
+/// unchanged.
+const RARE_FLAGS: u16 = 0xf000;
+/// The length field of a name that is longer than the field can express.
 const LONG_NAME: u16 = 0x0fff;
 const SUBMODULE: u32 = 0o160000;
 
@@ -25,21 +27,21 @@ const SUBMODULE: u32 = 0o160000;
 pub(super) struct Index {
     /// Sorted by the bytes of the path.
     files: Vec<IndexEntry>,
-    /// The tree of all files, if it was written since the last file was added.
+    /// The id of the tree of all files, if the tree was written after the last file was added.
     pub(super) tree: Option<String>,
     /// When the index was written.
     written: Time,
 }
 
-/// Differences between an index and an inventory.
+/// Differences between an index and a scan.
 #[derive(Debug, Default)]
 pub(super) struct IndexDiff<'a> {
-    /// Tracked files that changed, or may have changed while the index was written.
+    /// Tracked files that changed, or that may have changed while the index was written.
     pub(super) touched: Vec<&'a IndexEntry>,
-    pub(super) untracked: Vec<(&'a Path, &'a InventoryEntry)>,
+    pub(super) untracked: Vec<(&'a Path, &'a ScanEntry)>,
 }
 
-/// A tracked file as it was when it was added.
+/// A tracked file, with its metadata when it was added.
 #[derive(Debug)]
 pub(super) struct IndexEntry {
     pub(super) path: PathBuf,
@@ -61,26 +63,27 @@ impl Index {
         Some(Index { files, tree, written: (found.mtime(), found.mtime_nsec()) })
     }
 
-    /// Compares the tracked files with an inventory.
-    pub(super) fn compare<'a>(&'a self, inventory: &'a Inventory) -> IndexDiff<'a> {
-        let is_young = |file: &IndexEntry| file.modified >= self.written || file.changed >= self.written;
+    /// Compares the tracked files with a scan.
+    pub(super) fn compare<'a>(&'a self, scan: &'a TreeScan) -> IndexDiff<'a> {
+        let is_newer_than_index =
+            |file: &IndexEntry| file.modified >= self.written || file.changed >= self.written;
         let mut found = IndexDiff::default();
-        let mut inventory = inventory.iter().peekable();
+        let mut scan = scan.iter().peekable();
         for file in &self.files {
             let name = file.path.as_os_str();
-            found.untracked.extend(iter::from_fn(|| inventory.next_if(|(path, _)| path.as_os_str() < name)));
-            let there = inventory.next_if(|(path, _)| path.as_os_str() == name);
-            if is_young(file) || !there.is_some_and(|(_, entry)| file.is(entry)) {
+            found.untracked.extend(iter::from_fn(|| scan.next_if(|(path, _)| path.as_os_str() < name)));
+            let found_entry = scan.next_if(|(path, _)| path.as_os_str() == name);
+            if is_newer_than_index(file) || !found_entry.is_some_and(|(_, entry)| file.matches(entry)) {
                 found.touched.push(file);
             }
         }
-        found.untracked.extend(inventory);
+        found.untracked.extend(scan);
         found
     }
 }
 
 impl IndexEntry {
-    fn is(&self, entry: &InventoryEntry) -> bool {
+    fn matches(&self, entry: &ScanEntry) -> bool {
         let kind = match self.mode {
             0o100644 | 0o100755 => FileKind::File,
             _ => FileKind::Link,
@@ -95,9 +98,9 @@ impl IndexEntry {
     }
 }
 
-/// Parses the entries; returns the rest of the bytes too.
+/// Parses the entries. Also returns the remaining bytes.
 fn entries(bytes: &[u8], id: usize) -> Option<(Vec<IndexEntry>, &[u8])> {
-    let (head, mut rest) = bytes.split_at_checked(HEAD)?;
+    let (head, mut rest) = bytes.split_at_checked(HEADER)?;
     let count = match (&head[..4], word(head, 1)?) {
         (b"DIRC", 2 | 3) => word(head, 2)?,
         _ => return None,
@@ -106,7 +109,7 @@ fn entries(bytes: &[u8], id: usize) -> Option<(Vec<IndexEntry>, &[u8])> {
     for _ in 0..count {
         let flags = u16::from_be_bytes(rest.get(STAT + id..)?.first_chunk().copied()?);
         let length = usize::from(flags & LONG_NAME);
-        if flags & UNUSUAL != 0 || length == usize::from(LONG_NAME) {
+        if flags & RARE_FLAGS != 0 || length == usize::from(LONG_NAME) {
             return None;
         }
         let begin = STAT + id + 2;
@@ -116,7 +119,7 @@ fn entries(bytes: &[u8], id: usize) -> Option<(Vec<IndexEntry>, &[u8])> {
         if name.contains(&0) || rest.get(begin + length..end)?.iter().any(|byte| *byte != 0) {
             return None;
         }
-        let file = tracked(rest, name)?;
+        let file = parse_entry(rest, name)?;
         let in_order = files.last().is_none_or(|last| last.path.as_os_str() < file.path.as_os_str());
         if !in_order || file.mode == SUBMODULE {
             return None;
@@ -127,7 +130,7 @@ fn entries(bytes: &[u8], id: usize) -> Option<(Vec<IndexEntry>, &[u8])> {
     Some((files, rest))
 }
 
-/// Finds the root tree in the extensions; `None` if one of them is unknown and mandatory.
+/// Finds the id of the root tree in the extensions; `None` if an unknown extension is mandatory.
 fn tree(mut rest: &[u8], id: usize) -> Option<Option<String>> {
     let mut tree = None;
     // The checksum comes last.
@@ -135,7 +138,7 @@ fn tree(mut rest: &[u8], id: usize) -> Option<Option<String>> {
         let (head, after) = rest.split_at_checked(8)?;
         let (content, next) = after.split_at_checked(usize::try_from(word(head, 1)?).ok()?)?;
         match &head[..4] {
-            b"TREE" => tree = root(content, id),
+            b"TREE" => tree = root_tree(content, id),
             optional if optional[0].is_ascii_uppercase() => {}
             _ => return None,
         }
@@ -144,16 +147,16 @@ fn tree(mut rest: &[u8], id: usize) -> Option<Option<String>> {
     Some(tree)
 }
 
-/// Parses the first row of the tree extension: an empty name, the number of files, the number of folders, and the id
-/// unless the first number is negative.
-fn root(rows: &[u8], id: usize) -> Option<String> {
+/// Parses the first row of the tree extension: an empty name, the number of files, the number of folders, and the id of
+/// the tree. The id is missing if the first number is negative.
+fn root_tree(rows: &[u8], id: usize) -> Option<String> {
     let end = rows.iter().position(|byte| *byte == b'\n')?;
     let numbers = rows[..end].strip_prefix(b"\0")?;
     let id = rows.get(end + 1..end + 1 + id)?;
     (!numbers.starts_with(b"-")).then(|| hex(id))
 }
 
-fn tracked(entry: &[u8], name: &[u8]) -> Option<IndexEntry> {
+fn parse_entry(entry: &[u8], name: &[u8]) -> Option<IndexEntry> {
     let time = |at: usize| Some((i64::from(word(entry, at)?), i64::from(word(entry, at + 1)?)));
     Some(IndexEntry {
         path: path(name),

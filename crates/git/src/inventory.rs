@@ -1,282 +1,330 @@
-//! An inventory of a work tree: the file metadata of every path. Reads no file content and does not ask git.
+//! The inventory of a work tree: everything that a snapshot does not contain, such as modes, links, empty folders, ignored
+//! files, and git's files about the tree.
+//!
+//! A comparison of the inventories before and after a dispatch shows what the dispatch left behind. Folders of build output
+//! are not searched.
 
-use super::oddity::OddityKind;
-use super::{GitError, WorkTree, error};
-use std::cmp::Ordering;
-use std::collections::BTreeSet;
-use std::fs::{self, Metadata};
-use std::iter;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use super::call::git;
+use super::differences::TrackedFiles;
+use super::invocation::{fields, path};
+use super::leftover::{Leftover, LeftoverKind};
+use super::remove::{prune_empty, remove, remove_inside, remove_with_empty_parents};
+use super::scan::{FileKind, ScanEntry, TreeScan, is_build_output};
+use super::worktree::write_atomically;
+use super::{ChangedPath, GitError, TreeId, WorkTree, error};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-/// Names of folders with build output, unless they contain tracked files.
-const BUILD_OUTPUT: &[&str] = &[
-    "target",
-    "build",
-    "dist",
-    "out",
-    "bin",
-    "obj",
-    "node_modules",
-    ".venv",
-    "venv",
-    "__pycache__",
-    ".pytest_cache",
-    ".mypy_cache",
-    ".ruff_cache",
-    ".hypothesis",
-    ".tox",
-    ".nox",
-    ".eggs",
-    ".gradle",
-    ".next",
-    ".nuxt",
-    ".turbo",
-    ".cache",
-    ".parcel-cache",
-    ".vite",
-    "coverage",
-    "htmlcov",
-    "CMakeFiles",
-];
-
-/// The number of threads; most of the time is spent waiting for the kernel.
-const THREADS: usize = 4;
-
-/// All paths below the root of a work tree, except git's own.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Inventory {
-    /// Sorted by the bytes of the path, as git sorts them.
-    entries: Vec<(PathBuf, InventoryEntry)>,
-    /// Paths that could not be read.
-    unreadable: Vec<PathBuf>,
-}
-
-/// The entries of some folders, and the folders in them that are still to be listed.
-#[derive(Debug, Default)]
-struct PartialInventory {
-    inventory: Inventory,
-    below: Vec<PathBuf>,
-}
-
-/// The metadata of one path.
+/// What an inventory covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct InventoryEntry {
-    pub(super) kind: FileKind,
-    pub(super) mode: u32,
-    links: u64,
-    pub(super) owner: (u32, u32),
-    pub(super) inode: u64,
-    pub(super) size: u64,
-    pub(super) modified: Time,
-    /// The inode change time, which only the kernel can set.
-    pub(super) changed: Time,
-}
-
-/// Seconds and nanoseconds.
-pub(super) type Time = (i64, i64);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FileKind {
-    File,
-    Folder,
-    Link,
-    /// A folder of build output, whose content is not listed.
-    BuildOutput,
-    /// A `.git` below the root.
+pub enum Reach {
+    Tree,
+    /// The tree, and the hooks and settings of the repository, which only a sandbox protects from an agent.
     Repository,
-    Fifo,
-    Socket,
-    Device,
+}
+
+/// Which ignored files a cleanup keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeepIgnored {
+    Nothing,
+    BuildOutput,
+}
+
+/// What a work tree contained at one point in time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inventory {
+    scan: TreeScan,
+    /// Folders that are named like build output but contain tracked files.
+    tracked: BTreeSet<PathBuf>,
+    /// The content of git's files by absolute path; `None` if the path is not a readable regular file.
+    git: BTreeMap<PathBuf, Option<Vec<u8>>>,
+}
+
+/// What a dispatch changed or left in a work tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Aftermath {
+    pub tree: TreeId,
+    pub changes: Vec<ChangedPath>,
+    pub leftovers: Vec<Leftover>,
 }
 
 impl WorkTree {
-    /// Lists everything except the content of build output: folders with such a name that are not in `tracked`.
-    pub(super) fn inventory(&self, tracked: &BTreeSet<PathBuf>) -> Result<Inventory, GitError> {
-        let mut inventory = Inventory::default();
-        let mut open = vec![PathBuf::new()];
-        while !open.is_empty() {
-            let share = open.len().div_ceil(THREADS);
-            let parts: Vec<Result<PartialInventory, GitError>> = thread::scope(|scope| {
-                let (own, others) = open.split_at(share);
-                let others: Vec<_> = others
-                    .chunks(share)
-                    .map(|folders| scope.spawn(move || self.list(folders, tracked)))
-                    .collect();
-                let own = self.list(own, tracked);
-                let joined =
-                    others.into_iter().map(|part| part.join().unwrap_or_else(|it| resume_unwind(it)));
-                iter::once(own).chain(joined).collect()
-            });
-            open.clear();
-            for part in parts {
-                let part = part?;
-                inventory.entries.extend(part.inventory.entries);
-                inventory.unreadable.extend(part.inventory.unreadable);
-                open.extend(part.below);
-            }
+    /// Removes everything that no state contains, and takes an inventory of the rest.
+    pub fn clean_up(&self, keep: KeepIgnored, reach: Reach) -> Result<Inventory, GitError> {
+        self.remove_ignored(keep)?;
+        let found = self.inventory(&self.tracked_output()?, reach)?;
+        let leftovers = found.invalid_entries();
+        if leftovers.is_empty() {
+            return Ok(found);
         }
-        // Each part is already sorted, which this sort takes advantage of.
-        inventory.entries.sort_by(in_order);
-        Ok(inventory)
+        self.undo_leftovers(&found, &leftovers)?;
+        self.inventory(&found.tracked, reach)
     }
 
-    /// Lists the direct children of these folders.
-    fn list(&self, folders: &[PathBuf], tracked: &BTreeSet<PathBuf>) -> Result<PartialInventory, GitError> {
-        let mut part = PartialInventory::default();
-        for folder in folders {
-            let at = self.path().join(folder);
-            let Ok(entries) = fs::read_dir(&at) else {
-                // The mode of an inaccessible folder shows up in its own entry.
-                part.inventory.unreadable.push(folder.clone());
+    /// Compares the work tree with an earlier inventory and state, and takes a snapshot. Reads git's files before it repairs
+    /// them, so their changes are reported.
+    pub fn aftermath(&self, before: &Inventory, state: &TreeId, reach: Reach) -> Result<Aftermath, GitError> {
+        let mut cache = self.cache();
+        let git = self.git_contents(reach);
+        self.attach()?;
+        let prepared = self.prepare()?;
+        let (scan, index) = thread::scope(|scope| {
+            let index = scope.spawn(|| self.index());
+            (self.scan(&before.tracked), index.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        });
+        let found = Inventory { scan: scan?, tracked: before.tracked.clone(), git };
+        let staged = self.stage(prepared, index.as_ref().map(|index| (index, &found.scan)))?;
+        thread::scope(|scope| {
+            let comparison = scope.spawn(|| {
+                let changes = self.changed_since(state, &staged)?;
+                let leftovers = self.leftovers(before, &found, &changes)?;
+                Ok::<_, GitError>((changes, leftovers))
+            });
+            let tree = self.write(&staged, &mut cache)?;
+            let (changes, leftovers) = comparison.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+            Ok(Aftermath { tree, changes, leftovers })
+        })
+    }
+
+    /// The differences between two inventories that are not changes of content.
+    fn leftovers(
+        &self,
+        before: &Inventory,
+        after: &Inventory,
+        changes: &[ChangedPath],
+    ) -> Result<Vec<Leftover>, GitError> {
+        let changed: BTreeSet<&Path> = changes.iter().map(|change| change.path.as_path()).collect();
+        let mut leftovers = after.git_leftovers(before, self.path());
+        leftovers.extend(self.submodule_leftovers());
+        let submodules = self.submodule_folders();
+        let in_submodule =
+            |path: &Path| submodules.iter().any(|folder| path != folder && path.starts_with(folder));
+        let (mut unexplained, mut special) = (Vec::new(), Vec::new());
+        for (path, was, now) in before.scan.paired_with(&after.scan) {
+            if in_submodule(path) && now.is_none_or(|now| now.kind != FileKind::Repository) {
+                continue;
+            }
+            let is_reported = was != now && changed.contains(path);
+            let Some(now) = now else {
+                if was.is_some_and(ScanEntry::is_content) && !is_reported {
+                    unexplained.push(path.to_path_buf());
+                }
                 continue;
             };
-            for entry in entries {
-                let entry = entry.map_err(error::file("list", &at))?;
-                let name = entry.file_name();
-                let inside = folder.join(&name);
-                let Ok(metadata) = entry.metadata() else {
-                    part.inventory.unreadable.push(inside);
-                    continue;
-                };
-                let mut kind = FileKind::of(&metadata);
-                if name == ".git" {
-                    if folder.as_os_str().is_empty() {
-                        continue;
-                    }
-                    kind = FileKind::Repository;
-                } else if kind == FileKind::Folder && is_build_output(&name) && !tracked.contains(&inside) {
-                    kind = FileKind::BuildOutput;
-                } else if kind == FileKind::Folder {
-                    part.below.push(inside.clone());
+            let mut found = now.leftover_kind(was, is_reported);
+            if now.kind == FileKind::Folder && was.is_none() && !after.scan.is_filled(path) {
+                found = Some(LeftoverKind::EmptyFolder);
+            }
+            match found {
+                Some(kind @ (LeftoverKind::HardLink | LeftoverKind::Fifo | LeftoverKind::Socket)) => {
+                    unexplained.push(path.to_path_buf());
+                    special.push(Leftover { path: path.to_path_buf(), kind });
                 }
-                part.inventory.entries.push((inside, InventoryEntry::of(&metadata, kind)));
+                Some(kind) => leftovers.push(Leftover { path: path.to_path_buf(), kind }),
+                None if now.is_content() && !is_reported && was.is_none_or(|was| was.differs(now)) => {
+                    unexplained.push(path.to_path_buf());
+                }
+                None => {}
             }
         }
-        part.inventory.entries.sort_unstable_by(in_order);
-        Ok(part)
+        let ignored = self.ignored(&unexplained, TrackedFiles::NeverIgnored)?;
+        // Compilers and servers leave links, pipes and sockets among their files, which git ignores.
+        leftovers.extend(special.into_iter().filter(|leftover| !ignored.contains(&leftover.path)));
+        leftovers.extend(ignored.into_iter().map(|path| Leftover { path, kind: LeftoverKind::Ignored }));
+        leftovers.sort();
+        Ok(leftovers)
+    }
+
+    /// Undoes leftovers: removes paths that no state contains, resets modes, and breaks hard links.
+    pub fn undo_leftovers(&self, before: &Inventory, leftovers: &[Leftover]) -> Result<(), GitError> {
+        for Leftover { path, kind } in leftovers {
+            let at = self.path().join(path);
+            match kind {
+                LeftoverKind::Fifo
+                | LeftoverKind::Socket
+                | LeftoverKind::Device
+                | LeftoverKind::Ignored
+                | LeftoverKind::Repository => {
+                    remove_with_empty_parents(self.path(), path)?;
+                }
+                LeftoverKind::EmptyFolder => prune_empty(&at),
+                LeftoverKind::HardLink => break_hard_link(&at)?,
+                LeftoverKind::Privileged(mode) => {
+                    let was = before.scan.get(path).map_or(mode & 0o777, |entry| entry.mode & 0o777);
+                    set_mode(&at, was)?;
+                }
+                LeftoverKind::Mode(was, _) => set_mode(&at, *was)?,
+                LeftoverKind::Git(was, _) if path.is_absolute() => restore_git_file(path, was.as_deref())?,
+                // The next use of the work tree repairs its attachment.
+                LeftoverKind::Git(..) | LeftoverKind::Submodule | LeftoverKind::InSubmodule => {}
+            }
+        }
+        if leftovers
+            .iter()
+            .any(|leftover| matches!(leftover.kind, LeftoverKind::Submodule | LeftoverKind::InSubmodule))
+        {
+            self.refill_submodules()?;
+        }
+        Ok(())
+    }
+
+    /// Removes everything that no state contains. Returns whether the rest equals a fresh checkout of the state: content,
+    /// modes and folders.
+    pub(super) fn holds_only(&self, state: &TreeId) -> Result<bool, GitError> {
+        let found = self.clean_up(KeepIgnored::Nothing, Reach::Tree)?;
+        let prepared = self.prepare()?;
+        let Some(index) = self.index() else {
+            return Ok(false);
+        };
+        let is_parent =
+            |(path, entry): (&Path, &ScanEntry)| entry.kind == FileKind::Folder && found.scan.is_filled(path);
+        if found.scan.has_unreadable() || !index.compare(&found.scan).untracked.into_iter().all(is_parent) {
+            return Ok(false);
+        }
+        // A new file shows the default permissions.
+        let fresh = self.private("fresh");
+        remove(&fresh)?;
+        fs::write(&fresh, "").map_err(error::file("write", &fresh))?;
+        let default_mode =
+            fs::metadata(&fresh).map_err(error::file("look at", &fresh))?.permissions().mode() & 0o666;
+        remove(&fresh)?;
+        let has_default_mode =
+            |entry: &ScanEntry| entry.kind == FileKind::Link || entry.mode & 0o666 == default_mode;
+        if !found.scan.iter().all(|(_, entry)| has_default_mode(entry)) {
+            return Ok(false);
+        }
+        let staged = self.stage(prepared, Some((&index, &found.scan)))?;
+        Ok(self.changed_since(state, &staged)?.is_empty())
+    }
+
+    /// Passes the tree to a holder. If the holder changes, removes the ignored files of the previous one.
+    pub(super) fn pass_to(&self, holder: &str) -> Result<(), GitError> {
+        let holder_file = self.private("holder");
+        if fs::read(&holder_file).is_ok_and(|held| held == holder.as_bytes()) {
+            return Ok(());
+        }
+        self.remove_ignored(KeepIgnored::Nothing)?;
+        write_atomically(&holder_file, holder.as_bytes())
+    }
+
+    /// Removes ignored files, which would otherwise reach the next role unnoticed.
+    fn remove_ignored(&self, keep: KeepIgnored) -> Result<(), GitError> {
+        let words = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
+        let output = git(&self.context(), words).run()?;
+        for name in fields(&output) {
+            let inside = path(name.strip_suffix(b"/").unwrap_or(name));
+            if keep == KeepIgnored::Nothing || !inside.iter().any(is_build_output) {
+                remove_with_empty_parents(self.path(), &inside)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Folders that are named like build output but contain tracked files.
+    fn tracked_output(&self) -> Result<BTreeSet<PathBuf>, GitError> {
+        let output = git(&self.context(), ["ls-files", "-z"]).run()?;
+        let files = fields(&output).map(path);
+        let parents = |file: PathBuf| file.ancestors().skip(1).map(Path::to_path_buf).collect::<Vec<_>>();
+        Ok(files.flat_map(parents).filter(|folder| folder.file_name().is_some_and(is_build_output)).collect())
+    }
+
+    fn inventory(&self, tracked: &BTreeSet<PathBuf>, reach: Reach) -> Result<Inventory, GitError> {
+        let git = self.git_contents(reach);
+        Ok(Inventory { scan: self.scan(tracked)?, tracked: tracked.clone(), git })
+    }
+
+    fn git_contents(&self, reach: Reach) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+        let content = |file: PathBuf| {
+            let is_regular = fs::symlink_metadata(&file).is_ok_and(|found| found.is_file());
+            let content = if is_regular { fs::read(&file).ok() } else { None };
+            (file, content)
+        };
+        self.git_files(reach).into_iter().map(content).collect()
+    }
+
+    /// The files that attach the tree to its repository and, with `Reach::Repository`, the files that configure git there.
+    fn git_files(&self, reach: Reach) -> Vec<PathBuf> {
+        let files_in = |folder: &Path| -> Vec<PathBuf> {
+            // The folders `hooks` and `info` need not exist.
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            entries
+                .filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir()))
+                .map(|entry| entry.path())
+                .collect()
+        };
+        let admin = self.admin();
+        let mut files = vec![self.path().join(".git")];
+        files.extend(files_in(&admin).into_iter().filter(|file| {
+            let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            // Git often rewrites its index, and the engine has another one.
+            !name.starts_with("index")
+        }));
+        if reach == Reach::Repository {
+            let common = self.repository.common_dir();
+            files.push(common.join("config"));
+            files.extend(["hooks", "info"].iter().flat_map(|folder| files_in(&common.join(folder))));
+        }
+        files
     }
 }
 
 impl Inventory {
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&Path, &InventoryEntry)> {
-        self.entries.iter().map(|(path, entry)| (path.as_path(), entry))
+    /// Entries that no state of a tree can contain.
+    fn invalid_entries(&self) -> Vec<Leftover> {
+        let leftover = |(path, entry): (&Path, &ScanEntry)| {
+            entry.leftover_kind(None, false).map(|kind| Leftover { path: path.to_path_buf(), kind })
+        };
+        self.scan.iter().filter_map(leftover).collect()
     }
 
-    pub(super) fn get(&self, path: &Path) -> Option<&InventoryEntry> {
-        let found = self.entries.binary_search_by(|(one, _)| one.as_os_str().cmp(path.as_os_str()));
-        found.ok().map(|at| &self.entries[at].1)
-    }
-
-    /// Pairs the entries of this inventory with those of a later one, by path.
-    pub(super) fn paired_with<'a>(
-        &'a self,
-        later: &'a Inventory,
-    ) -> impl Iterator<Item = (&'a Path, Option<&'a InventoryEntry>, Option<&'a InventoryEntry>)> {
-        let (mut was, mut now) = (self.entries.iter().peekable(), later.entries.iter().peekable());
-        iter::from_fn(move || {
-            let order = match (was.peek(), now.peek()) {
-                (Some(was), Some(now)) => in_order(was, now),
-                (Some(_), None) => Ordering::Less,
-                (None, _) => Ordering::Greater,
-            };
-            let was = if order.is_le() { was.next() } else { None };
-            let now = if order.is_ge() { now.next() } else { None };
-            let (path, _) = now.or(was)?;
-            Some((path.as_path(), was.map(|(_, entry)| entry), now.map(|(_, entry)| entry)))
-        })
-    }
-
-    /// Returns whether a folder contains anything that is not a folder, at any depth.
-    pub(super) fn is_filled(&self, folder: &Path) -> bool {
-        let from = self.entries.partition_point(|(one, _)| one.as_os_str() <= folder.as_os_str());
-        // Names such as `folder-2` and `folder.txt` can sort between a folder and its content.
-        let beside = |path: &Path| path.as_os_str().as_bytes().starts_with(folder.as_os_str().as_bytes());
-        let below = self.entries[from..].iter().take_while(|(path, _)| beside(path));
-        below.into_iter().any(|(path, entry)| entry.kind != FileKind::Folder && path.starts_with(folder))
-    }
-
-    /// Returns whether some paths could not be read.
-    pub(super) fn has_unreadable(&self) -> bool {
-        !self.unreadable.is_empty()
+    fn git_leftovers(&self, before: &Inventory, root: &Path) -> Vec<Leftover> {
+        let names: BTreeSet<&PathBuf> = self.git.keys().chain(before.git.keys()).collect();
+        let differs = |file: &&PathBuf| self.git.get(*file) != before.git.get(*file);
+        let leftover = |file: &PathBuf| {
+            let content = |inventory: &Inventory| inventory.git.get(file).cloned().flatten();
+            let path = file.strip_prefix(root).unwrap_or(file).to_path_buf();
+            Leftover { path, kind: LeftoverKind::Git(content(before), content(self)) }
+        };
+        names.into_iter().filter(differs).map(leftover).collect()
     }
 }
 
-impl InventoryEntry {
-    fn of(found: &Metadata, kind: FileKind) -> InventoryEntry {
-        InventoryEntry {
-            kind,
-            mode: found.mode() & 0o7777,
-            links: found.nlink(),
-            owner: (found.uid(), found.gid()),
-            inode: found.ino(),
-            size: found.size(),
-            modified: (found.mtime(), found.mtime_nsec()),
-            changed: (found.ctime(), found.ctime_nsec()),
+/// Replaces a file with a copy that has the same content and mode and a new inode.
+fn break_hard_link(file: &Path) -> Result<(), GitError> {
+    let temporary = file.with_extension("parted");
+    let replace_file = || {
+        remove(&temporary).map_err(std::io::Error::other)?;
+        fs::copy(file, &temporary)?;
+        fs::rename(&temporary, file)
+    };
+    replace_file().map_err(error::file("break the hard link of", file))
+}
+
+fn set_mode(file: &Path, mode: u32) -> Result<(), GitError> {
+    match fs::symlink_metadata(file) {
+        Ok(found) if !found.is_symlink() => {
+            fs::set_permissions(file, fs::Permissions::from_mode(mode)).map_err(error::file("open", file))
         }
+        // A link has no mode, and a file that is gone needs none.
+        Ok(_) | Err(_) => Ok(()),
     }
+}
 
-    pub(super) fn is_content(&self) -> bool {
-        matches!(self.kind, FileKind::File | FileKind::Link)
-    }
-
-    pub(super) fn differs(&self, other: &InventoryEntry) -> bool {
-        (self.kind, self.inode, self.size, self.changed)
-            != (other.kind, other.inode, other.size, other.changed)
-    }
-
-    /// Returns why this entry is odd, if it is. `was` is the earlier entry; `is_reported` says whether a change of its content is
-    /// already reported elsewhere.
-    pub(super) fn oddity_kind(&self, was: Option<&InventoryEntry>, is_reported: bool) -> Option<OddityKind> {
-        let privileged =
-            |was: Option<&InventoryEntry>| self.mode & 0o7000 != was.map_or(0, |was| was.mode & 0o7000);
-        match self.kind {
-            FileKind::Fifo => Some(OddityKind::Fifo),
-            FileKind::Socket => Some(OddityKind::Socket),
-            FileKind::Device => Some(OddityKind::Device),
-            FileKind::Repository => was.is_none().then_some(OddityKind::Repository),
-            FileKind::File if self.links > 1 => Some(OddityKind::HardLink),
-            FileKind::File if self.mode & 0o7000 != 0 => Some(OddityKind::Privileged(self.mode)),
-            // A folder inherits the set-group bit from its parent, so that bit alone does not count.
-            FileKind::Folder if privileged(was) && self.mode & 0o5000 != 0 => {
-                Some(OddityKind::Privileged(self.mode))
+/// Restores one of git's files to its earlier content, or removes it if it did not exist.
+fn restore_git_file(file: &Path, was: Option<&[u8]>) -> Result<(), GitError> {
+    match was {
+        Some(content) => {
+            let parent = file.parent().unwrap_or(Path::new("/"));
+            let name = file.file_name().map(PathBuf::from).unwrap_or_default();
+            if !fs::symlink_metadata(file).is_ok_and(|found| found.is_file()) {
+                remove_inside(parent, &name)?;
             }
-            FileKind::File | FileKind::Folder => {
-                let was = was.filter(|was| was.kind == self.kind && was.mode != self.mode && !is_reported)?;
-                Some(OddityKind::Mode(was.mode, self.mode))
-            }
-            FileKind::Link | FileKind::BuildOutput => None,
+            fs::write(file, content).map_err(error::file("write", file))
         }
+        None => remove(file),
     }
-}
-
-impl FileKind {
-    fn of(found: &Metadata) -> FileKind {
-        let kind = found.file_type();
-        if kind.is_dir() {
-            FileKind::Folder
-        } else if kind.is_file() {
-            FileKind::File
-        } else if kind.is_symlink() {
-            FileKind::Link
-        } else if kind.is_fifo() {
-            FileKind::Fifo
-        } else if kind.is_socket() {
-            FileKind::Socket
-        } else {
-            FileKind::Device
-        }
-    }
-}
-
-fn in_order((one, _): &(PathBuf, InventoryEntry), (other, _): &(PathBuf, InventoryEntry)) -> Ordering {
-    one.as_os_str().cmp(other.as_os_str())
-}
-
-/// Returns whether folders with this name usually contain build output.
-pub(super) fn is_build_output(name: impl AsRef<std::ffi::OsStr>) -> bool {
-    BUILD_OUTPUT.iter().any(|built| name.as_ref() == *built)
 }

@@ -1,4 +1,4 @@
-//! One invocation of git: a clean environment, pinned settings, captured output.
+//! One invocation of git, with a clean environment, fixed settings and captured output.
 
 use super::GitError;
 use remand_process::ProcessJob;
@@ -13,7 +13,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 
 /// Settings for every call, which override the user's configuration.
-const PINNED: &[&str] = &[
+const FIXED_SETTINGS: &[&str] = &[
     "core.fsmonitor=false",
     "core.untrackedCache=false",
     "core.splitIndex=false",
@@ -32,20 +32,20 @@ const PINNED: &[&str] = &[
 ];
 
 /// Settings for calls without the user's hooks and keys.
-const INTERNAL: &[&str] = &[
+const INTERNAL_SETTINGS: &[&str] = &[
     "core.hooksPath=/dev/null",
     "commit.gpgSign=false",
     "core.fsync=committed",
     "submodule.recurse=false",
-    // Work trees with the same content share a reference, and the call that has locked it may be waiting for the disk.
+    // Work trees with the same content share a reference, and the call that holds its lock may be waiting for the disk.
     "core.filesRefLockTimeout=10000",
 ];
 
-/// An empty pipe accepts this many bytes without blocking, even if nothing reads them.
-const AT_ONCE: usize = 4096;
+/// The number of bytes that an empty pipe accepts without blocking, even if nothing reads them.
+const PIPE_CAPACITY: usize = 4096;
 
-/// Git variables that say where its settings and programs are; all others are removed.
-const KEPT: &[&str] = &[
+/// Prefixes of the git variables that name its settings and programs. All other git variables are removed.
+const KEPT_VARIABLES: &[&str] = &[
     "GIT_CONFIG_GLOBAL",
     "GIT_CONFIG_SYSTEM",
     "GIT_CONFIG_NOSYSTEM",
@@ -62,7 +62,7 @@ const KEPT: &[&str] = &[
 /// Whose hooks, keys and identity a call uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallMode {
-    /// No hooks, no signing, and the engine's own identity.
+    /// No hooks, no signing, and the engine's identity.
     Internal,
     /// The hooks, signing and identity that the user has configured.
     AsUser,
@@ -82,37 +82,37 @@ pub(super) struct GitPaths {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Writing {
     /// Syncs all objects once, at the end of the call.
-    Final,
-    /// Writes objects out without a sync. File systems keep the order in which files were named, so the next sync of a
-    /// later name, such as a reference to the objects, covers them too; git's own `core.fsyncMethod=batch` relies on the
-    /// same. Writes the index without its checksum, which git does not need.
-    Passing,
+    Synced,
+    /// Writes objects without a sync. File systems keep the order in which files get their names. So the next sync of a
+    /// later file, such as a reference to the objects, covers the objects too; git's `core.fsyncMethod=batch` relies on
+    /// this as well. Writes the index without its checksum, which git does not need.
+    Unsynced,
 }
 
 impl Writing {
     fn settings(self) -> &'static [&'static str] {
         match self {
-            Writing::Final => &["core.fsyncMethod=batch"],
-            Writing::Passing => &["core.fsyncMethod=writeout-only", "index.skipHash=true"],
+            Writing::Synced => &["core.fsyncMethod=batch"],
+            Writing::Unsynced => &["core.fsyncMethod=writeout-only", "index.skipHash=true"],
         }
     }
 }
 
 impl GitPaths {
-    /// One of the user's folders; git finds the repository itself.
-    pub(super) fn found_from(directory: &Path) -> GitPaths {
+    /// A folder of the user, from which git finds the repository.
+    pub(super) fn discover_from(directory: &Path) -> GitPaths {
         GitPaths {
             directory: directory.to_path_buf(),
             git_dir: None,
             work_tree: None,
             index: None,
-            writing: Writing::Final,
+            writing: Writing::Synced,
         }
     }
 
     /// The objects and references of a repository, without a work tree.
     pub(super) fn objects(common_dir: &Path) -> GitPaths {
-        GitPaths { git_dir: Some(common_dir.to_path_buf()), ..GitPaths::found_from(common_dir) }
+        GitPaths { git_dir: Some(common_dir.to_path_buf()), ..GitPaths::discover_from(common_dir) }
     }
 
     /// A work tree, without relying on its `.git` file.
@@ -120,7 +120,7 @@ impl GitPaths {
         GitPaths {
             git_dir: Some(git_dir.to_path_buf()),
             work_tree: Some(work_tree.to_path_buf()),
-            ..GitPaths::found_from(work_tree)
+            ..GitPaths::discover_from(work_tree)
         }
     }
 
@@ -129,15 +129,15 @@ impl GitPaths {
         GitPaths { work_tree: self.git_dir.clone(), ..self }
     }
 
-    /// The same paths with our own index.
+    /// The same paths with another index file.
     pub(super) fn with_index(self, index: &Path) -> GitPaths {
         GitPaths { index: Some(index.to_path_buf()), ..self }
     }
 
-    /// The same paths, for calls whose objects need to be durable only once a reference to them is written, and whose index
-    /// only the engine reads.
-    pub(super) fn in_passing(self) -> GitPaths {
-        GitPaths { writing: Writing::Passing, ..self }
+    /// The same paths, for calls that need no sync: their objects become durable with the first reference to them, and only
+    /// the engine reads their index.
+    pub(super) fn without_sync(self) -> GitPaths {
+        GitPaths { writing: Writing::Unsynced, ..self }
     }
 }
 
@@ -149,37 +149,37 @@ pub(super) struct CallOutput {
     pub(super) stderr: Vec<u8>,
 }
 
-/// An invocation under construction.
+/// An invocation that has not started yet.
 #[derive(Debug)]
 pub(super) struct Invocation {
     command: Command,
-    words: String,
+    command_line: String,
     directory: PathBuf,
     input: Option<Vec<u8>>,
 }
 
-/// A running git. Dropping it ends its input and waits for it.
+/// A running git process. Dropping it closes its input and waits for its end.
 #[derive(Debug)]
 pub(super) struct Running {
     child: Child,
-    words: String,
+    command_line: String,
     directory: PathBuf,
 }
 
 impl Invocation {
-    pub(super) fn new<I, S>(paths: &GitPaths, manner: CallMode, arguments: I) -> Invocation
+    pub(super) fn new<I, S>(paths: &GitPaths, mode: CallMode, arguments: I) -> Invocation
     where
         I: IntoIterator<Item = S>,
         S: AsRef<OsStr>,
     {
         let mut command = Command::new("git");
         command.current_dir(&paths.directory).process_group(0);
-        clean_environment(&mut command, manner);
-        let (internal, writing) = match manner {
-            CallMode::Internal => (INTERNAL, paths.writing.settings()),
+        clean_environment(&mut command, mode);
+        let (internal, writing) = match mode {
+            CallMode::Internal => (INTERNAL_SETTINGS, paths.writing.settings()),
             CallMode::AsUser => (&[][..], &[][..]),
         };
-        for setting in PINNED.iter().chain(internal).chain(writing) {
+        for setting in FIXED_SETTINGS.iter().chain(internal).chain(writing) {
             command.arg("-c").arg(setting);
         }
         command.arg("--no-pager");
@@ -195,30 +195,31 @@ impl Invocation {
         }
         let arguments: Vec<S> = arguments.into_iter().collect();
         command.args(&arguments);
-        Invocation { command, words: words(&arguments), directory: paths.directory.clone(), input: None }
+        let command_line = command_line(&arguments);
+        Invocation { command, command_line, directory: paths.directory.clone(), input: None }
     }
 
-    /// Gives bytes to standard input.
+    /// Sets the bytes for standard input.
     pub(super) fn input(mut self, input: Vec<u8>) -> Invocation {
         self.input = Some(input);
         self
     }
 
     /// Adds an argument.
-    pub(super) fn and(mut self, argument: &str) -> Invocation {
+    pub(super) fn arg(mut self, argument: &str) -> Invocation {
         self.command.arg(argument);
         self
     }
 
     /// Sets an environment variable.
-    pub(super) fn with(mut self, name: &str, value: impl AsRef<OsStr>) -> Invocation {
+    pub(super) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Invocation {
         self.command.env(name, value);
         self
     }
 
     /// The command line, for messages.
-    pub(super) fn words(&self) -> &str {
-        &self.words
+    pub(super) fn command_line(&self) -> &str {
+        &self.command_line
     }
 
     /// The working folder.
@@ -226,31 +227,32 @@ impl Invocation {
         &self.directory
     }
 
-    /// Runs git with no regard to what it starts; any exit code is valid.
-    pub(super) fn answer(mut self) -> Result<CallOutput, GitError> {
+    /// Runs git and puts no limits on the programs that it starts. Any exit code is valid.
+    pub(super) fn run_unchecked(mut self) -> Result<CallOutput, GitError> {
         let input = self.input.take();
         let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
-        self.spawn(stdin)?.answer(input)
+        self.spawn(stdin)?.finish(input)
     }
 
-    /// Starts git before its input is known, so that it has finished its setup by then.
-    pub(super) fn begin(self) -> Result<Running, GitError> {
+    /// Starts git before its input is known, so it can do its setup in the meantime.
+    pub(super) fn start(self) -> Result<Running, GitError> {
         self.spawn(Stdio::piped())
     }
 
     fn spawn(mut self, stdin: Stdio) -> Result<Running, GitError> {
         self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = self.command.spawn().map_err(|source| self.not_started(source))?;
-        Ok(Running { child, words: self.words, directory: self.directory })
+        Ok(Running { child, command_line: self.command_line, directory: self.directory })
     }
 
-    /// Converts this into a job with only git's variables in its environment, for a call that starts the user's programs.
+    /// Converts the invocation into a job whose environment has only git's variables, for a call that starts the user's
+    /// programs.
     pub(super) fn job(self) -> ProcessJob {
         self.job_with(|name| name.as_bytes().starts_with(b"GIT_"))
     }
 
-    /// Converts this into a job with the user's environment.
-    pub(super) fn job_of_user(self) -> ProcessJob {
+    /// Converts the invocation into a job with the user's environment.
+    pub(super) fn user_job(self) -> ProcessJob {
         self.job_with(|_| true)
     }
 
@@ -280,22 +282,23 @@ impl Invocation {
 impl Running {
     /// Sends the input and returns the output; git must succeed.
     pub(super) fn run(mut self, input: Vec<u8>) -> Result<Vec<u8>, GitError> {
-        let (words, directory) = (mem::take(&mut self.words), mem::take(&mut self.directory));
-        self.answer(Some(input))?.output(words, &directory)
+        let (command, directory) = (mem::take(&mut self.command_line), mem::take(&mut self.directory));
+        self.finish(Some(input))?.into_stdout(command, &directory)
     }
 
-    pub(super) fn words(&self) -> &str {
-        &self.words
+    pub(super) fn command_line(&self) -> &str {
+        &self.command_line
     }
 
-    fn answer(mut self, input: Option<Vec<u8>>) -> Result<CallOutput, GitError> {
+    /// Sends the input and waits for the end; any exit code is valid.
+    fn finish(mut self, input: Option<Vec<u8>>) -> Result<CallOutput, GitError> {
         let child = &mut self.child;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (stdout, stderr) = thread::scope(|scope| {
-            if input.as_ref().is_none_or(|input| input.len() <= AT_ONCE) {
-                feed(stdin, input);
+            if input.as_ref().is_none_or(|input| input.len() <= PIPE_CAPACITY) {
+                write_all(stdin, input);
             } else {
-                scope.spawn(move || feed(stdin, input));
+                scope.spawn(move || write_all(stdin, input));
             }
             let errors = scope.spawn(move || read_all(stderr));
             (read_all(stdout), errors.join().unwrap_or_else(|panic| resume_unwind(panic)))
@@ -307,47 +310,48 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // A running git holds its locks, so this waits for its end, which closing stdin brings about. Only a child that was
-        // already reaped makes the wait fail.
+        // A running git holds locks, so this closes its input, which ends it, and waits. The wait fails only for a child that
+        // was already reaped.
         drop((self.child.stdin.take(), self.child.stdout.take(), self.child.stderr.take()));
         let _ = self.child.wait();
     }
 }
 
 impl CallOutput {
-    pub(super) fn output(self, words: String, place: &Path) -> Result<Vec<u8>, GitError> {
+    /// Returns standard output, or an error if git failed. `folder` is the working folder of the call.
+    pub(super) fn into_stdout(self, command: String, folder: &Path) -> Result<Vec<u8>, GitError> {
         match self.code {
             0 => Ok(self.stdout),
-            code => Err(GitError::from_call(words, code, &self.stderr, place)),
+            code => Err(GitError::from_call(command, code, &self.stderr, folder)),
         }
     }
 }
 
 /// Returns the single line of an output.
-pub(super) fn line(stdout: Vec<u8>, words: String) -> Result<String, GitError> {
+pub(super) fn line(stdout: Vec<u8>, command: String) -> Result<String, GitError> {
     let line = stdout.strip_suffix(b"\n").unwrap_or(&stdout);
     String::from_utf8(line.to_vec())
-        .map_err(|_| GitError::Unreadable { command: words, detail: "not UTF-8".to_string() })
+        .map_err(|_| GitError::Unreadable { command, detail: "not UTF-8".to_string() })
 }
 
 /// Returns the command line as a user would type it.
-pub(super) fn words<S: AsRef<OsStr>>(arguments: &[S]) -> String {
+pub(super) fn command_line<S: AsRef<OsStr>>(arguments: &[S]) -> String {
     let words = arguments.iter().map(|word| word.as_ref().to_string_lossy());
     std::iter::once("git".into()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// Splits output that is separated by NUL bytes.
+/// Splits output at NUL bytes.
 pub(super) fn fields(output: &[u8]) -> impl Iterator<Item = &[u8]> {
     output.split(|byte| *byte == 0).filter(|field| !field.is_empty())
 }
 
-/// Converts a path from git's output byte by byte.
+/// Converts a path in git's output, which need not be UTF-8.
 pub(super) fn path(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
 }
 
 /// Formats paths as git reads them from standard input with `-z`.
-pub(super) fn listed<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Vec<u8> {
+pub(super) fn nul_terminated<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Vec<u8> {
     let mut bytes = Vec::new();
     for path in paths {
         bytes.extend_from_slice(path.as_os_str().as_bytes());
@@ -356,13 +360,13 @@ pub(super) fn listed<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Vec<u8> {
     bytes
 }
 
-fn clean_environment(command: &mut Command, manner: CallMode) {
+fn clean_environment(command: &mut Command, mode: CallMode) {
     for (name, _) in std::env::vars_os() {
-        if is_taken_out(&name, manner) {
+        if is_removed(&name, mode) {
             command.env_remove(name);
         }
     }
-    // An empty or relative entry would find programs among an agent's files.
+    // With an empty or relative entry, git could find programs among an agent's files.
     if let Some(path) = std::env::var_os("PATH") {
         let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
         command.env("PATH", std::env::join_paths(folders).unwrap_or_default());
@@ -375,7 +379,7 @@ fn clean_environment(command: &mut Command, manner: CallMode) {
         .env("GIT_EDITOR", "true")
         .env("LC_ALL", "C.UTF-8")
         .env_remove("LANGUAGE");
-    if manner == CallMode::Internal {
+    if mode == CallMode::Internal {
         for who in ["AUTHOR", "COMMITTER"] {
             command
                 .env(format!("GIT_{who}_NAME"), "Remand")
@@ -386,16 +390,16 @@ fn clean_environment(command: &mut Command, manner: CallMode) {
     command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
 }
 
-fn is_taken_out(name: &OsString, manner: CallMode) -> bool {
+fn is_removed(name: &OsString, mode: CallMode) -> bool {
     let name = name.as_bytes();
-    let kept = KEPT.iter().any(|kept| name.starts_with(kept.as_bytes()));
-    let identity = name.starts_with(b"GIT_AUTHOR_") || name.starts_with(b"GIT_COMMITTER_");
-    name.starts_with(b"GIT_") && !kept && !(identity && manner == CallMode::AsUser && !cfg!(test))
+    let is_kept = KEPT_VARIABLES.iter().any(|kept| name.starts_with(kept.as_bytes()));
+    let is_identity = name.starts_with(b"GIT_AUTHOR_") || name.starts_with(b"GIT_COMMITTER_");
+    name.starts_with(b"GIT_") && !is_kept && !(is_identity && mode == CallMode::AsUser && !cfg!(test))
 }
 
-fn feed(pipe: Option<ChildStdin>, input: Option<Vec<u8>>) {
+fn write_all(pipe: Option<ChildStdin>, input: Option<Vec<u8>>) {
     if let (Some(mut pipe), Some(bytes)) = (pipe, input) {
-        // Git may exit without reading everything. Its exit code then says more than the broken pipe.
+        // Git may exit without reading everything. Then its exit code says more than the broken pipe.
         let _ = pipe.write_all(&bytes);
     }
 }
@@ -403,7 +407,7 @@ fn feed(pipe: Option<ChildStdin>, input: Option<Vec<u8>>) {
 fn read_all(pipe: Option<impl Read>) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Some(mut pipe) = pipe {
-        // Keep what was read before the pipe failed; the exit code decides whether the call succeeded.
+        // If the pipe fails, the bytes read so far are kept; the exit code decides whether the call succeeded.
         let _ = pipe.read_to_end(&mut bytes);
     }
     bytes

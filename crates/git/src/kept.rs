@@ -1,4 +1,4 @@
-//! Trees that a run may need again, stored under the kernel's digest and protected from garbage collection.
+//! Keeps trees that a run may need again, under the kernel's digest or a name, and protects them from garbage collection.
 
 use super::call::{GitContext, git};
 use super::chain::{LinkKind, one_line};
@@ -34,18 +34,18 @@ impl RunTrees {
         Ok(())
     }
 
-    /// The tree that this run kept under this digest.
+    /// The tree that this run kept under a digest.
     pub fn kept(&self, digest: Digest) -> Result<Option<KeptTree>, GitError> {
         self.kept_by(&self.run, digest)
     }
 
-    /// The tree that a run of the repository kept under this digest, as long as that run exists.
+    /// The tree that a run of the repository kept under a digest, as long as the run's references exist.
     pub fn kept_by(&self, run: &str, digest: Digest) -> Result<Option<KeptTree>, GitError> {
         let Some(commit) = self.repository.reference(&kept_reference(run, digest))? else {
             return Ok(None);
         };
-        let said = self.repository.format(&commit, "%P%n%s")?;
-        let (base, tree) = said.split_once('\n').unwrap_or((said.as_str(), ""));
+        let text = self.repository.format(&commit, "%P%n%s")?;
+        let (base, tree) = text.split_once('\n').unwrap_or((text.as_str(), ""));
         Ok(Some(KeptTree { tree: tree.trim().parse()?, base: base.trim().parse()? }))
     }
 
@@ -55,13 +55,13 @@ impl RunTrees {
         self.set_reference(&self.named_reference(name), &commit)
     }
 
-    /// The tree that was kept under this name.
+    /// The tree that was kept under a name.
     pub fn remembered(&self, name: &str) -> Result<Option<TreeId>, GitError> {
         let commit = self.repository.reference(&self.named_reference(name))?;
         commit.map(|commit| self.repository.tree_of(&commit)).transpose()
     }
 
-    /// Returns a tree with some paths taken from another, including their absence.
+    /// Returns a tree in which some paths are as in another tree. A path that the other tree lacks is removed.
     pub fn with_paths(
         &self,
         tree: &TreeId,
@@ -81,7 +81,7 @@ impl RunTrees {
         self.set_reference(&self.lane_reference(task, batch), base)
     }
 
-    /// Returns whether work of a task was merged into the main line after this commit and not undone since.
+    /// Returns whether work of a task was merged into the main line after a commit and not undone since.
     pub fn merged_since(&self, task: &str, base: &CommitId) -> Result<bool, GitError> {
         let links = self.links()?;
         let undone: Vec<&str> = links.iter().flat_map(|link| link.undid.iter().map(String::as_str)).collect();
@@ -108,15 +108,18 @@ impl RunTrees {
     }
 
     fn set_reference(&self, name: &str, to: &CommitId) -> Result<(), GitError> {
-        let now = self.repository.reference(name)?;
-        if now.as_ref() == Some(to) { Ok(()) } else { self.repository.move_reference(name, now.as_ref(), to) }
+        let from = self.repository.reference(name)?;
+        if from.as_ref() == Some(to) {
+            return Ok(());
+        }
+        self.repository.move_reference(name, from.as_ref(), to)
     }
 
     fn named_reference(&self, name: &str) -> String {
         format!("refs/remand/{}/named/{name}", self.run)
     }
 
-    /// Task ids can contain any character, so the name uses a hash.
+    /// The name contains a hash of the task id, since a task id can contain any character.
     fn lane_reference(&self, task: &str, batch: u16) -> String {
         let hash = blake3::hash(task.as_bytes()).to_hex();
         format!("refs/remand/{}/lanes/{batch}-{}", self.run, &hash[..16])

@@ -1,7 +1,7 @@
-//! Tests of an engine that is killed at any point: a second process works and dies, and the first one continues.
+//! Tests of a killed engine: a second process works until it is killed at some point, and the first one continues.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
-use super::testbed::{Testbed, bare, put};
+use super::testbed::{Testbed, no_hook_files, put};
 use super::*;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 const FOLDER: &str = "REMAND_TEST_KILLED_IN";
 
-/// Works until it is killed if it was started for that; does nothing otherwise.
+/// Works until it is killed. Does nothing unless `kill_when` started this process.
 #[test]
 fn the_process_that_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
@@ -38,14 +38,14 @@ fn work(trees: &RunTrees, round: u64) -> Result<(), GitError> {
             &FileContents::new(),
             &CommitMessage { subject: "Work".to_string(), ..CommitMessage::default() },
             &format!("f{round}"),
-            &bare,
+            &no_hook_files,
         )?;
         trees.repository.drop_reference(&trees.branch_reference())?;
     }
     Ok(())
 }
 
-fn kill_when(folder: &Path, due: impl Fn(Duration) -> bool) {
+fn kill_when(folder: &Path, is_due: impl Fn(Duration) -> bool) {
     let name = format!("{}::the_process_that_is_killed", module_path!().split_once("::").unwrap().1);
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", &name, "--nocapture", "--test-threads=1"])
@@ -55,8 +55,8 @@ fn kill_when(folder: &Path, due: impl Fn(Duration) -> bool) {
         .spawn()
         .unwrap();
     let started = Instant::now();
-    while !due(started.elapsed()) {
-        assert!(child.try_wait().unwrap().is_none(), "the process ended by itself");
+    while !is_due(started.elapsed()) {
+        assert!(child.try_wait().unwrap().is_none(), "the process ended before the kill");
         std::thread::sleep(Duration::from_millis(5));
     }
     child.kill().unwrap();
@@ -65,7 +65,7 @@ fn kill_when(folder: &Path, due: impl Fn(Duration) -> bool) {
 
 // CORE-17
 #[test]
-fn an_engine_recovers_from_whatever_a_killed_one_left() {
+fn an_engine_recovers_from_any_state_that_a_killed_engine_left() {
     let bed = Testbed::new();
     let before = bed.fingerprint();
     drop(bed.run("r1"));

@@ -1,13 +1,13 @@
 //! Everything that the engine does with git: a run's work trees, snapshots, merges, and the commits on its branch.
 //!
-//! Uses only the git command line, and only its plumbing commands. The user's checkout is read but never written: no
-//! file, no index, no HEAD, and no branch except `remand/<run>`. `run.rs` describes what a run owns.
+//! It calls the git program, mostly plumbing commands. It reads the user's checkout but never writes to it: no file, no
+//! index, no HEAD, and no branch except `remand/<run>`. `run.rs` describes what a run owns.
 
-mod bounds;
 mod call;
 mod error;
 mod id;
 mod invocation;
+mod program_limits;
 mod programs;
 mod random;
 
@@ -20,14 +20,14 @@ mod private_folder;
 mod repository;
 
 mod attach;
-mod census;
 mod differences;
 mod index;
 mod inventory;
-mod oddity;
+mod leftover;
 mod overlay;
 mod remove;
 mod restore;
+mod scan;
 mod side_repository;
 mod snapshot;
 mod submodules;
@@ -52,9 +52,7 @@ mod stale;
 mod temporary_checkout;
 mod undo;
 
-pub use bounds::{ProgramBounds, ProgramWarnings};
 pub use branch::FileContents;
-pub use census::{Aftermath, Census, KeepIgnored, Reach};
 pub use commit::FinalCommit;
 pub use diff::{ChangeKind, ChangedPath, PathKind};
 pub use error::{GitError, UserProgram};
@@ -63,18 +61,20 @@ pub use hooks::{HookFiles, SetUpHooks};
 pub use hygiene::{Hygiene, LfsInstalled};
 pub use id::{CommitId, TreeId};
 pub use inherit::inherit;
+pub use inventory::{Aftermath, Inventory, KeepIgnored, Reach};
 pub use kept::{KeptTree, TreeMerge};
+pub use leftover::{Leftover, LeftoverKind};
 pub use listing::Branch;
 pub use merge::TaskMerge;
 pub use message::CommitMessage;
-pub use oddity::{Oddity, OddityKind};
 pub use pool::TaskStart;
 pub use private_folder::private_folder;
-pub use remove::{clear_way, is_reached, remove, remove_inside};
+pub use program_limits::{GitProgramLimits, ProgramWarnings};
+pub use remove::{create_parents, has_real_parents, remove, remove_inside};
 pub use repository::{CheckoutHead, Repository};
 pub use rollback::{RollbackResult, RunCommits, has_committed, rollback};
 pub use run::{CommitState, RunTrees};
-pub use stale::{BranchFate, StaleRun, clean, stale};
+pub use stale::{BranchFate, StaleRun, clean, stale_runs};
 pub use temporary_checkout::TemporaryCheckout;
 pub use undo::UndoneTasks;
 pub use worktree::WorkTree;
@@ -82,8 +82,6 @@ pub use worktree::WorkTree;
 #[cfg(test)]
 mod testbed;
 
-#[cfg(test)]
-mod census_tests;
 #[cfg(test)]
 mod commit_tests;
 #[cfg(test)]
@@ -94,6 +92,8 @@ mod differences_tests;
 mod exact_tests;
 #[cfg(test)]
 mod inherit_tests;
+#[cfg(test)]
+mod inventory_tests;
 #[cfg(test)]
 mod kill_tests;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Lists what the references of a repository contain: names in a folder, branches, and commits of runs.
+//! Lists the content of trees and references: files, branches, and commits of runs.
 
 use super::call::git;
 use super::invocation::{fields, path};
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// A branch, local or of a remote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Branch {
-    /// As in `origin/main`.
+    /// The short name, such as `main` or `origin/main`.
     pub name: String,
     pub commit: CommitId,
 }
@@ -29,7 +29,7 @@ impl Repository {
         Ok(fields(&output).map(path).collect())
     }
 
-    /// The names of the direct children of a folder, over all references.
+    /// The names of the direct children of a folder, in HEAD and all references.
     pub fn names_over_references(&self, folder: &str) -> Result<BTreeSet<String>, GitError> {
         let references = git(&self.objects(), ["for-each-ref", "--format=%(objectname)"]).run()?;
         let commits: BTreeSet<String> = String::from_utf8_lossy(&references)
@@ -37,11 +37,11 @@ impl Repository {
             .map(str::to_string)
             .chain(["HEAD".to_string()])
             .collect();
-        let asked: String = commits.iter().map(|commit| format!("{commit}:{folder}\n")).collect();
+        let paths: String = commits.iter().map(|commit| format!("{commit}:{folder}\n")).collect();
         let check = ["cat-file", "--batch-check=%(objecttype) %(objectname)"];
-        let answers = git(&self.objects(), check).input(asked.into_bytes()).run()?;
-        let answers = String::from_utf8_lossy(&answers).into_owned();
-        let folders: BTreeSet<&str> = answers.lines().filter_map(|line| line.strip_prefix("tree ")).collect();
+        let objects = git(&self.objects(), check).input(paths.into_bytes()).run()?;
+        let objects = String::from_utf8_lossy(&objects).into_owned();
+        let folders: BTreeSet<&str> = objects.lines().filter_map(|line| line.strip_prefix("tree ")).collect();
         let mut names = BTreeSet::new();
         for folder in folders {
             let output = git(&self.objects(), ["ls-tree", "-z", "--name-only", folder]).run()?;
@@ -69,17 +69,17 @@ impl Repository {
 
     /// The best common ancestor of two commits; `None` if they have none.
     pub fn merge_base(&self, one: &CommitId, other: &CommitId) -> Result<Option<CommitId>, GitError> {
-        let answer = git(&self.objects(), ["merge-base", one.as_str(), other.as_str()]).answer()?;
-        match answer.code {
-            0 => Ok(Some(String::from_utf8_lossy(&answer.stdout).trim().parse()?)),
+        let output = git(&self.objects(), ["merge-base", one.as_str(), other.as_str()]).run_unchecked()?;
+        match output.code {
+            0 => Ok(Some(String::from_utf8_lossy(&output.stdout).trim().parse()?)),
             _ => Ok(None),
         }
     }
 
     /// Returns whether a commit or one of its ancestors has the trailer of a run.
     pub fn holds_run(&self, commit: &CommitId, run: &str) -> Result<bool, GitError> {
-        let wanted = format!("--grep=Remand-Run: {run}");
-        let words = ["log", "-1", "--format=%H", "--fixed-strings", &wanted, commit.as_str(), "--"];
+        let pattern = format!("--grep=Remand-Run: {run}");
+        let words = ["log", "-1", "--format=%H", "--fixed-strings", &pattern, commit.as_str(), "--"];
         Ok(!git(&self.objects(), words).run()?.is_empty())
     }
 

@@ -65,8 +65,8 @@ impl RunTrees {
 }
 
 impl Repository {
-    /// Merges three trees with the merge drivers of the context. Makes commits for them, since git before 2.40 takes the
-    /// base only from history.
+    /// Merges three trees with the merge drivers of the context. Makes commits of the trees, since git before 2.40 finds the
+    /// base only in the history.
     pub(super) fn three_way(
         &self,
         context: &GitContext,
@@ -86,14 +86,14 @@ impl Repository {
             ours.as_str(),
             theirs.as_str(),
         ];
-        let answer = git(context, words).answer()?;
-        let mut parts = fields(&answer.stdout);
-        match (answer.code, parts.next()) {
+        let output = git(context, words).run_unchecked()?;
+        let mut parts = fields(&output.stdout);
+        match (output.code, parts.next()) {
             (0 | 1, Some(tree)) => {
                 let tree = String::from_utf8_lossy(tree).trim().to_string();
                 Ok(MergedTree { tree, conflicts: parts.map(path).collect() })
             }
-            (code, _) => Err(GitError::from_call(words.join(" "), code, &answer.stderr, self.common_dir())),
+            (code, _) => Err(GitError::from_call(words.join(" "), code, &output.stderr, self.common_dir())),
         }
     }
 }

@@ -25,15 +25,15 @@ pub(super) fn work_tree_prefix(run: &str) -> String {
     format!("remand-{run}-")
 }
 
-/// The start of the lock of a run's work tree.
-const LOCK: &str = "remand run ";
+/// How the lock of a run's work tree starts.
+const LOCK_PREFIX: &str = "remand run ";
 
 /// The content of the lock that keeps git from pruning a run's work tree.
 pub(super) fn lock_of(run: &str) -> String {
-    format!("{LOCK}{run}\n")
+    format!("{LOCK_PREFIX}{run}\n")
 }
 
-/// The run whose work tree has this lock, if it is one of ours.
+/// The run whose work tree has this lock, if the engine created the lock.
 pub(super) fn run_of_lock(lock: &str) -> Option<String> {
-    lock.strip_prefix(LOCK).map(|run| run.trim().to_string())
+    lock.strip_prefix(LOCK_PREFIX).map(|run| run.trim().to_string())
 }

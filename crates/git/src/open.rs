@@ -1,4 +1,4 @@
-//! Sets up the work trees of a run, or opens them again and repairs what a kill left.
+//! Sets up the work trees of a run, or opens them again and repairs the damage of a kill.
 
 use super::inherit::clean_inherited;
 use super::names::{base_reference, branch_of, main_reference};
@@ -16,8 +16,8 @@ impl RunTrees {
         base: &CommitId,
     ) -> Result<RunTrees, GitError> {
         check_run_id(run)?;
-        let names = (base_reference(run), main_reference(run));
-        match repository.reference(&names.0)? {
+        let (base_name, main_name) = (base_reference(run), main_reference(run));
+        match repository.reference(&base_name)? {
             Some(known) if known != *base => return Err(GitError::RunTaken { run: run.to_string() }),
             Some(_) => {}
             None => {
@@ -26,16 +26,16 @@ impl RunTrees {
                         return Err(GitError::BranchTaken { branch });
                     }
                 }
-                repository.move_reference(&names.0, None, base)?;
+                repository.move_reference(&base_name, None, base)?;
             }
         }
-        if repository.reference(&names.1)?.is_none() {
-            repository.move_reference(&names.1, None, base)?;
+        if repository.reference(&main_name)?.is_none() {
+            repository.move_reference(&main_name, None, base)?;
         }
         RunTrees::open(repository, run, folder)
     }
 
-    /// Opens a run that was set up before, and repairs what a kill left.
+    /// Opens a run that was set up before, and repairs the damage of a kill.
     pub fn open(repository: &Repository, run: &str, folder: &Path) -> Result<RunTrees, GitError> {
         check_run_id(run)?;
         let references = repository.common_dir().join("refs/remand").join(run);
@@ -72,7 +72,8 @@ fn break_locks(folder: &Path) -> Result<(), GitError> {
 
 /// Rejects a run id that cannot be part of branch, tag, folder and work-tree names.
 fn check_run_id(run: &str) -> Result<(), GitError> {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    let sound = !run.is_empty() && run.len() <= 100 && !run.starts_with('-') && run.bytes().all(plain);
-    if sound { Ok(()) } else { Err(GitError::InvalidRunId { run: run.to_string() }) }
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let is_valid =
+        !run.is_empty() && run.len() <= 100 && !run.starts_with('-') && run.bytes().all(is_allowed);
+    if is_valid { Ok(()) } else { Err(GitError::InvalidRunId { run: run.to_string() }) }
 }

@@ -1,13 +1,13 @@
-//! The overlay of a tree: raw bytes that the repository's filters do not reproduce, so that a restore is still exact.
+//! The overlay of a tree: the raw bytes of files that the repository's filters do not reproduce. It makes a restore exact.
 //!
-//! A file with mixed line endings under `core.autocrlf`, or a large file with a pointer filter, changes when it is added
-//! and checked out again. Only such files are stored a second time, unfiltered.
+//! For example, a file with mixed line endings under `core.autocrlf`, or a large file with a pointer filter, changes when it
+//! is added and checked out again. Only such files are stored a second time, unfiltered.
 
 use super::call::{GitContext, PendingCall, git};
-use super::invocation::{fields, listed, path};
+use super::invocation::{fields, nul_terminated, path};
 use super::remove::remove;
 use super::repository::LineEndings;
-use super::worktree::write_whole;
+use super::worktree::write_atomically;
 use super::{GitError, WorkTree, error};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -25,18 +25,18 @@ pub(super) enum Overlay {
     /// The tree of raw bytes.
     Some(String),
     /// An update was interrupted, so the index cannot be trusted.
-    Unsure,
+    Unknown,
 }
 
 impl WorkTree {
     /// The overlay that was recorded last.
     pub(super) fn overlay(&self) -> Overlay {
         match fs::read_to_string(self.private("raw")) {
-            Ok(text) if text == "?" => Overlay::Unsure,
+            Ok(text) if text == "?" => Overlay::Unknown,
             Ok(text) => Overlay::Some(text),
             Err(missing) if missing.kind() == ErrorKind::NotFound => Overlay::None,
             // Without the record, nothing is known about the raw bytes.
-            Err(_) => Overlay::Unsure,
+            Err(_) => Overlay::Unknown,
         }
     }
 
@@ -45,33 +45,33 @@ impl WorkTree {
         let file = self.private("raw");
         match overlay {
             Overlay::None => remove(&file),
-            Overlay::Some(tree) => write_whole(&file, tree.as_bytes()),
-            Overlay::Unsure => write_whole(&file, b"?"),
+            Overlay::Some(tree) => write_atomically(&file, tree.as_bytes()),
+            Overlay::Unknown => write_atomically(&file, b"?"),
         }
     }
 
-    /// Begins a call that lists the converting attributes of files.
-    pub(super) fn ask_attributes(&self) -> Result<PendingCall, GitError> {
-        git(&self.context(), ["check-attr", "-z", "--stdin"].iter().chain(CONVERTING)).begin()
+    /// Starts a call that lists the converting attributes of files.
+    pub(super) fn start_listing_attributes(&self) -> Result<PendingCall, GitError> {
+        git(&self.context(), ["check-attr", "-z", "--stdin"].iter().chain(CONVERTING)).start()
     }
 
-    /// The files among these whose content git may convert.
+    /// Returns the files whose content git may convert. `attributes` is the call that lists their attributes.
     pub(super) fn convertible(
         &self,
         files: &[PathBuf],
-        asked: PendingCall,
+        attributes: PendingCall,
     ) -> Result<Vec<PathBuf>, GitError> {
         if files.is_empty() || self.repository.line_endings()? == LineEndings::Converted {
             return Ok(files.to_vec());
         }
-        let output = asked.run(listed(files.iter().map(PathBuf::as_path)))?;
+        let output = attributes.run(nul_terminated(files.iter().map(PathBuf::as_path)))?;
         let rows: Vec<&[u8]> = output.split(|byte| *byte == 0).collect();
         let set = rows.chunks_exact(3).filter(|row| !matches!(row[2], b"unspecified" | b"unset"));
-        let named: BTreeSet<&[u8]> = set.map(|row| row[0]).collect();
-        Ok(named.into_iter().map(path).collect())
+        let files: BTreeSet<&[u8]> = set.map(|row| row[0]).collect();
+        Ok(files.into_iter().map(path).collect())
     }
 
-    /// Checks files out again and compares: returns the raw blobs of those that come back different.
+    /// Checks files out again, and returns the raw blobs of those that come back different.
     pub(super) fn altered_by_filters(
         &self,
         files: &[PathBuf],
@@ -92,7 +92,7 @@ impl WorkTree {
             &path(&prefix),
         ];
         let tree = git(&self.context(), ["write-tree"]).line()?;
-        let input = listed(files.iter().map(PathBuf::as_path));
+        let input = nul_terminated(files.iter().map(PathBuf::as_path));
         git(&self.context(), words).with_attributes_of(&tree).input(input).run()?;
         for file in files {
             let source = self.path().join(file);
@@ -111,7 +111,7 @@ impl WorkTree {
     pub(super) fn overlay_files(&self, overlay: &Overlay) -> Result<BTreeMap<PathBuf, String>, GitError> {
         let tree = match overlay {
             Overlay::Some(tree) => tree,
-            Overlay::None | Overlay::Unsure => return Ok(BTreeMap::new()),
+            Overlay::None | Overlay::Unknown => return Ok(BTreeMap::new()),
         };
         let output = git(&self.repository.objects(), ["ls-tree", "-r", "-z", tree]).run()?;
         Ok(fields(&output).filter_map(entry).collect())
@@ -125,11 +125,11 @@ impl WorkTree {
         let mut rows = Vec::new();
         for (file, blob) in files {
             rows.extend_from_slice(format!("100644 {blob} 0\t").as_bytes());
-            rows.extend(listed([file.as_path()]));
+            rows.extend(nul_terminated([file.as_path()]));
         }
         let index = self.private("overlay");
         let context = self.repository.objects().with_index(&index);
-        write_tree_of(&context, &index, rows).map(Overlay::Some)
+        write_tree(&context, &index, rows).map(Overlay::Some)
     }
 
     /// Overwrites files that were just checked out with their raw bytes.
@@ -143,7 +143,7 @@ impl WorkTree {
     }
 }
 
-fn write_tree_of(context: &GitContext, index: &Path, rows: Vec<u8>) -> Result<String, GitError> {
+fn write_tree(context: &GitContext, index: &Path, rows: Vec<u8>) -> Result<String, GitError> {
     remove(index)?;
     git(context, ["update-index", "-z", "--index-info"]).input(rows).run()?;
     let tree = git(context, ["write-tree"]).line()?;

@@ -1,7 +1,7 @@
-//! Lends work trees to tasks. A returned tree keeps its files, so only differing files are written for the next task.
+//! Lends work trees to tasks. A returned tree keeps its files, so only files that differ are written for the next task.
 
 use super::remove::remove;
-use super::worktree::write_whole;
+use super::worktree::write_atomically;
 use super::{GitError, RunTrees, TreeId, WorkTree, error};
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,8 +15,8 @@ pub enum TaskStart<'t> {
 }
 
 impl RunTrees {
-    /// Lends a work tree in the given state; a task that has one gets the same one again. Ignored files of the previous
-    /// holder are removed.
+    /// Lends a work tree in the given state. A task that already has a tree gets the same one. The ignored files of the
+    /// previous holder are removed.
     pub fn lend(&self, task: &str, at: TaskStart<'_>) -> Result<WorkTree, GitError> {
         let tree = {
             let _pool = self.pool_guard();
@@ -27,7 +27,7 @@ impl RunTrees {
             };
             let tree = self.work_tree(&number.to_string());
             tree.attach()?;
-            write_whole(&tree.private("task"), task.as_bytes())?;
+            write_atomically(&tree.private("task"), task.as_bytes())?;
             tree
         };
         match at {

@@ -1,4 +1,4 @@
-//! Runs filters and merge drivers that an agent could have written, in the real sandbox.
+//! Tests of filters and merge drivers that an agent could have written, in the real sandbox.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 use super::testbed::{Testbed, contents, get, put, task_tree};
@@ -9,16 +9,16 @@ use std::fs;
 use std::path::Path;
 use std::thread;
 
-/// A script that tries to access a file outside, and prints the result instead of the content.
-fn reaching(outside: &Path) -> String {
+/// A filter script that tries to write to a file outside the sandbox. It prints `out` or `in` instead of the content.
+fn escape_script(outside: &Path) -> String {
     format!(
         "#!/bin/sh\ncat >/dev/null\necho taken 2>/dev/null >'{}' && echo out || echo in\n",
         outside.display()
     )
 }
 
-/// Makes the filter and the merge driver scripts of the repository; returns a file outside of everything.
-fn scripted(bed: &Testbed) -> std::path::PathBuf {
+/// Configures scripts in the repository as filter and merge driver. Returns a file outside the sandbox.
+fn configure_scripts(bed: &Testbed) -> std::path::PathBuf {
     let outside = bed.folder.path().join("outside");
     fs::write(&outside, "as it was").unwrap();
     bed.write(".gitattributes", "*.data filter=own\n*.list merge=own\n");
@@ -37,10 +37,10 @@ fn scripted(bed: &Testbed) -> std::path::PathBuf {
 #[test]
 fn an_agents_filter_cannot_access_outside_files_on_adding_or_checkout() {
     let bed = Testbed::new();
-    let outside = scripted(&bed);
-    let tree = bed.run_of(&bed.confined(), "r1").main_tree();
+    let outside = configure_scripts(&bed);
+    let tree = bed.run_in(&bed.confined(), "r1").main_tree();
     let before = tree.snapshot().unwrap();
-    let script = reaching(&outside);
+    let script = escape_script(&outside);
     put(tree.path(), "own/clean", script.as_bytes());
     put(tree.path(), "own/smudge", script.replace(">/dev/null", ">&2").as_bytes());
     put(tree.path(), "x.data", b"content\n");
@@ -58,8 +58,8 @@ fn an_agents_filter_cannot_access_outside_files_on_adding_or_checkout() {
 #[test]
 fn an_agents_merge_driver_merges_and_cannot_access_outside_files() {
     let bed = Testbed::new();
-    let outside = scripted(&bed);
-    let trees = bed.run_of(&bed.confined(), "r1");
+    let outside = configure_scripts(&bed);
+    let trees = bed.run_in(&bed.confined(), "r1");
     let driver = format!(
         "#!/bin/sh\necho taken 2>/dev/null >'{}' && echo out >\"$2\" || cat \"$3\" >>\"$2\"\n",
         outside.display()
@@ -84,14 +84,14 @@ fn an_agents_merge_driver_merges_and_cannot_access_outside_files() {
 #[test]
 fn no_file_name_can_break_a_command_out_of_the_sandbox() {
     let bed = Testbed::new();
-    let outside = scripted(&bed);
-    let tree = bed.run_of(&bed.confined(), "r1").main_tree();
+    let outside = configure_scripts(&bed);
+    let tree = bed.run_in(&bed.confined(), "r1").main_tree();
     put(tree.path(), "own/clean", b"cat >/dev/null\nprintf '%s' \"$1\"\n");
-    let taken = format!("echo taken >{}", outside.display().to_string().replace('/', "${PWD%%[!/]*}"));
+    let overwrite = format!("echo taken >{}", outside.display().to_string().replace('/', "${PWD%%[!/]*}"));
     let names = [
         "a b'c\"d$(id)`id`;&.data".to_string(),
-        format!("x\nEOF\n{taken}\n.data"),
-        format!("'; {taken}; '.data"),
+        format!("x\nEOF\n{overwrite}\n.data"),
+        format!("'; {overwrite}; '.data"),
         "%f%%.data".to_string(),
     ];
     for name in &names {
@@ -99,8 +99,8 @@ fn no_file_name_can_break_a_command_out_of_the_sandbox() {
     }
     let after = tree.snapshot().unwrap();
     for name in &names {
-        let kept = tree.read(&after, Path::new(name)).unwrap().unwrap();
-        assert_eq!(String::from_utf8(kept).unwrap(), *name);
+        let stored = tree.read(&after, Path::new(name)).unwrap().unwrap();
+        assert_eq!(String::from_utf8(stored).unwrap(), *name);
     }
     assert_eq!(fs::read_to_string(&outside).unwrap(), "as it was");
 }
@@ -111,15 +111,15 @@ fn a_filter_process_for_many_files_runs_in_the_sandbox() {
     let bed = Testbed::new();
     bed.write(".gitattributes", "*.data filter=own\n");
     bed.commit("attributes");
-    let own = "import sys\n\ni, o = sys.stdin.buffer, sys.stdout.buffer\n\n\ndef get():\n    size = int(i.read(4) or b'0', 16)\n    \
+    let filter = "import sys\n\ni, o = sys.stdin.buffer, sys.stdout.buffer\n\n\ndef get():\n    size = int(i.read(4) or b'0', 16)\n    \
                return i.read(size - 4) if size else None\n\n\ndef put(*texts):\n    for text in texts:\n        \
                o.write(b'%04x' % (len(text) + 4) + text if text is not None else b'0000')\n    o.flush()\n\n\n\
                def rest():\n    return list(iter(get, None))\n\n\nrest()\nput(b'git-filter-server\\n', b'version=2\\n', None)\n\
                rest()\nput(b'capability=clean\\n', None)\nwhile rest():\n    content = b''.join(rest())\n    \
                put(b'status=success\\n', None, content.upper(), None, None)\n";
     bed.git(&["config", "filter.own.process", "python3 -m own"]);
-    let tree = bed.run_of(&bed.confined(), "r1").main_tree();
-    put(tree.path(), "own.py", own.as_bytes());
+    let tree = bed.run_in(&bed.confined(), "r1").main_tree();
+    put(tree.path(), "own.py", filter.as_bytes());
     for name in ["x.data", "y.data", "z.data"] {
         put(tree.path(), name, name.as_bytes());
     }
@@ -133,28 +133,28 @@ fn a_filter_process_for_many_files_runs_in_the_sandbox() {
 #[test]
 fn cancelling_a_command_ends_a_filter_that_hangs() {
     let bed = Testbed::new();
-    scripted(&bed);
+    configure_scripts(&bed);
     let cancel = Cancel::new();
     let marker = format!("{}/c1", bed.folder.path().display());
-    let trees = bed.run_of(&bed.confined(), "r1").for_command(marker.clone(), &cancel);
+    let trees = bed.run_in(&bed.confined(), "r1").for_command(marker.clone(), &cancel);
     let tree = trees.main_tree();
     let scratch = bed.folder.path().join("scratch");
-    put(tree.path(), "own/clean", b"echo begun >\"$TMPDIR/begun\"\nexec sleep 1000\n");
+    put(tree.path(), "own/clean", b"echo started >\"$TMPDIR/started\"\nexec sleep 1000\n");
     put(tree.path(), "x.data", b"content\n");
-    let ended = thread::scope(|scope| {
-        let taken = scope.spawn(|| tree.snapshot());
-        let begun = loop {
+    let result = thread::scope(|scope| {
+        let snapshot = scope.spawn(|| tree.snapshot());
+        let started = loop {
             let mut calls = fs::read_dir(&scratch).into_iter().flatten().flatten();
-            if let Some(call) = calls.find(|call| call.path().join("begun").exists()) {
-                break call.path().join("begun");
+            if let Some(call) = calls.find(|call| call.path().join("started").exists()) {
+                break call.path().join("started");
             }
             thread::yield_now();
         };
-        wait_for(&begun);
+        wait_for(&started);
         cancel.cancel();
-        taken.join().unwrap()
+        snapshot.join().unwrap()
     });
-    assert!(matches!(ended, Err(GitError::Cancelled)), "{ended:?}");
+    assert!(matches!(result, Err(GitError::Cancelled)), "{result:?}");
     assert_eq!(remand_process::kill_marked(&marker), 0);
     // The tree can still be restored.
     put(tree.path(), "own/clean", b"tr a-z A-Z\n");
@@ -163,17 +163,17 @@ fn cancelling_a_command_ends_a_filter_that_hangs() {
 }
 
 #[test]
-fn a_failing_optional_filter_is_reported_by_its_own_name() {
+fn a_failing_optional_filter_is_reported_with_its_original_command() {
     let bed = Testbed::new();
-    scripted(&bed);
-    let trees = bed.run_of(&bed.confined(), "r1");
+    configure_scripts(&bed);
+    let trees = bed.run_in(&bed.confined(), "r1");
     let tree = trees.main_tree();
     put(tree.path(), "own/clean", b"exit 3\n");
     put(tree.path(), "x.data", b"content\n");
     let after = tree.snapshot().unwrap();
     assert_eq!(tree.read(&after, Path::new("x.data")).unwrap().unwrap(), b"content\n");
-    let remarks = trees.remarks();
-    assert!(remarks.len() == 1 && remarks[0].contains("'sh own/clean %f' failed 3"), "{remarks:?}");
+    let warnings = trees.take_warnings();
+    assert!(warnings.len() == 1 && warnings[0].contains("'sh own/clean %f' failed 3"), "{warnings:?}");
     bed.git(&["config", "filter.own.required", "true"]);
     put(tree.path(), "y.data", b"content\n");
     let refused = tree.snapshot().unwrap_err();
@@ -183,12 +183,12 @@ fn a_failing_optional_filter_is_reported_by_its_own_name() {
 
 // CORE-05
 #[test]
-fn without_bounds_no_program_starts_and_content_stays_unchanged() {
+fn without_limits_no_program_starts_and_content_stays_unchanged() {
     let bed = Testbed::new();
-    scripted(&bed);
+    configure_scripts(&bed);
     bed.git(&["config", "filter.own.required", "true"]);
     let repository = Repository::discover(&bed.user()).unwrap();
-    let trees = bed.run_of(&repository, "r1");
+    let trees = bed.run_in(&repository, "r1");
     let tree = trees.main_tree();
     put(tree.path(), "own/clean", b"echo ran\n");
     put(tree.path(), "x.data", b"content\n");
@@ -213,14 +213,14 @@ fn git_lfs_filters_and_removed_filters_need_no_sandbox() {
         bed.git(&["config", key, command]);
     }
     bed.git(&["config", "--add", "filter.off.clean", ""]);
-    let started = || {
+    let has_startable = || {
         let programs = bed.repository().programs;
         programs.startable(&bed.user().join(".git"), None, programs::Writes::Nothing).unwrap().is_some()
     };
-    assert!(!started());
+    assert!(!has_startable());
     bed.git(&["config", "lfs.extension.own.clean", "own"]);
-    assert!(started());
+    assert!(has_startable());
     bed.git(&["config", "--remove-section", "lfs.extension.own"]);
     bed.git(&["config", "filter.lfs.clean", "git-lfs clean -- %f; own"]);
-    assert!(started());
+    assert!(has_startable());
 }

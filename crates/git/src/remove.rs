@@ -8,56 +8,56 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long to wait for a process that still writes into a folder that is being removed.
-const WRITER_PATIENCE: Duration = Duration::from_secs(5);
+/// How long to wait for a process that still writes to a folder that is being removed.
+const WRITER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Removes a file, or a folder with its content. Succeeds if it does not exist.
 pub fn remove(path: &Path) -> Result<(), GitError> {
-    let once = || match fs::symlink_metadata(path) {
+    let try_remove = || match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => fs::remove_dir_all(path),
         Ok(_) => fs::remove_file(path),
         Err(gone) if matches!(gone.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
         Err(other) => Err(other),
     };
-    let mut ended = once();
+    let mut result = try_remove();
     let started = Instant::now();
     // A git process that outlived its engine may still be writing here.
-    while ended.as_ref().is_err_and(|error| error.kind() == ErrorKind::DirectoryNotEmpty)
-        && started.elapsed() < WRITER_PATIENCE
+    while result.as_ref().is_err_and(|error| error.kind() == ErrorKind::DirectoryNotEmpty)
+        && started.elapsed() < WRITER_TIMEOUT
     {
         thread::sleep(Duration::from_millis(20));
-        ended = once();
+        result = try_remove();
     }
-    match ended {
+    match result {
         Err(denied) if denied.kind() == ErrorKind::PermissionDenied => {
             if let Some(parent) = path.parent() {
-                open_folder(parent)?;
+                make_folder_accessible(parent)?;
             }
-            open_up(path)?;
-            once().map_err(error::file("remove", path))
+            make_accessible(path)?;
+            try_remove().map_err(error::file("remove", path))
         }
         other => other.map_err(error::file("remove", path)),
     }
 }
 
-/// Removes a path inside a root, if all folders on the way to it are real folders.
+/// Removes a path inside a root. Does nothing if one of its parents is missing or a symbolic link.
 pub fn remove_inside(root: &Path, inside: &Path) -> Result<(), GitError> {
-    if is_reached(root, inside) { remove(&root.join(inside)) } else { Ok(()) }
+    if has_real_parents(root, inside) { remove(&root.join(inside)) } else { Ok(()) }
 }
 
-/// Returns whether all folders on the way to a path inside a root are real folders.
-pub fn is_reached(root: &Path, inside: &Path) -> bool {
-    let mut above: Vec<&Path> = inside.ancestors().skip(1).collect();
-    above.pop();
-    let real = |folder: &&Path| fs::symlink_metadata(root.join(folder)).is_ok_and(|found| found.is_dir());
-    above.iter().all(real)
+/// Returns whether all parents of a path inside a root exist and are folders, not symbolic links.
+pub fn has_real_parents(root: &Path, inside: &Path) -> bool {
+    let mut parents: Vec<&Path> = inside.ancestors().skip(1).collect();
+    parents.pop();
+    let is_real = |folder: &&Path| fs::symlink_metadata(root.join(folder)).is_ok_and(|found| found.is_dir());
+    parents.iter().all(is_real)
 }
 
-/// Creates the folders on the way to a path inside a root, and replaces anything there that is not a real folder.
-pub fn clear_way(root: &Path, inside: &Path) -> Result<(), GitError> {
-    let mut above: Vec<&Path> = inside.ancestors().skip(1).collect();
-    above.pop();
-    for folder in above.into_iter().rev().map(|folder| root.join(folder)) {
+/// Creates the parents of a path inside a root. Replaces a parent that is not a folder, such as a symbolic link.
+pub fn create_parents(root: &Path, inside: &Path) -> Result<(), GitError> {
+    let mut parents: Vec<&Path> = inside.ancestors().skip(1).collect();
+    parents.pop();
+    for folder in parents.into_iter().rev().map(|folder| root.join(folder)) {
         if !fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir()) {
             remove(&folder)?;
             fs::create_dir(&folder).map_err(error::file("create", &folder))?;
@@ -66,11 +66,11 @@ pub fn clear_way(root: &Path, inside: &Path) -> Result<(), GitError> {
     Ok(())
 }
 
-/// Removes a file and the parent folders that become empty, up to the root.
+/// Removes a path inside a root, and the parents that become empty.
 pub fn remove_with_empty_parents(root: &Path, inside: &Path) -> Result<(), GitError> {
     remove_inside(root, inside)?;
     for parent in inside.ancestors().skip(1).take_while(|parent| !parent.as_os_str().is_empty()) {
-        // The first folder that is not empty ends this.
+        // This fails at the first folder that is not empty.
         if fs::remove_dir(root.join(parent)).is_err() {
             break;
         }
@@ -78,7 +78,7 @@ pub fn remove_with_empty_parents(root: &Path, inside: &Path) -> Result<(), GitEr
     Ok(())
 }
 
-/// Removes a folder that contains only empty folders, and such folders inside it.
+/// Removes all empty folders inside a folder, and the folder itself if it becomes empty.
 pub fn prune_empty(folder: &Path) {
     if let Ok(entries) = fs::read_dir(folder) {
         for entry in entries.flatten() {
@@ -92,27 +92,27 @@ pub fn prune_empty(folder: &Path) {
 }
 
 /// Gives the owner full access to a folder and all folders below it.
-pub fn open_up(path: &Path) -> Result<(), GitError> {
+pub fn make_accessible(path: &Path) -> Result<(), GitError> {
     let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
     if !found.is_dir() {
         return Ok(());
     }
-    open_folder(path)?;
+    make_folder_accessible(path)?;
     for entry in fs::read_dir(path).map_err(error::file("list", path))? {
         let entry = entry.map_err(error::file("list", path))?;
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_up(&entry.path())?;
+            make_accessible(&entry.path())?;
         }
     }
     Ok(())
 }
 
-fn open_folder(path: &Path) -> Result<(), GitError> {
+fn make_folder_accessible(path: &Path) -> Result<(), GitError> {
     let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
     let mode = found.permissions().mode();
     if found.is_dir() && mode & 0o700 != 0o700 {
-        let opened = fs::Permissions::from_mode(mode | 0o700);
-        fs::set_permissions(path, opened).map_err(error::file("open", path))?;
+        let permissions = fs::Permissions::from_mode(mode | 0o700);
+        fs::set_permissions(path, permissions).map_err(error::file("open", path))?;
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! The user's repository: its folders, commits and references. Writes nothing but references of runs.
+//! The user's repository: its folders, commits and references. This file writes only references.
 
 use super::call::{GitContext, git};
 use super::error::{self, OLDEST_GIT};
 use super::invocation::path;
 use super::programs::Programs;
-use super::{CommitId, GitError, ProgramBounds, ProgramWarnings, TreeId};
+use super::{CommitId, GitError, GitProgramLimits, ProgramWarnings, TreeId};
 use remand_process::Cancel;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,25 +31,25 @@ pub struct CheckoutHead {
 /// Whether git converts the line endings of files without attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineEndings {
-    AsTheyAre,
+    Unchanged,
     Converted,
 }
 
 impl Repository {
     /// Finds the repository of a folder. Rejects one that a run cannot start from.
     pub fn discover(from: &Path) -> Result<Repository, GitError> {
-        let context = GitContext::found_from(from);
+        let context = GitContext::discover_from(from);
         check_version(&git(&context, ["version"]).line()?)?;
-        let asked = |question: &str| git(&context, ["rev-parse", "--path-format=absolute", question]).path();
-        let git_dir = asked("--absolute-git-dir")?;
+        let query = |option: &str| git(&context, ["rev-parse", "--path-format=absolute", option]).path();
+        let git_dir = query("--absolute-git-dir")?;
         if git(&context, ["rev-parse", "--is-bare-repository"]).line()? == "true" {
             return Err(GitError::Bare { path: git_dir });
         }
         if git(&context, ["rev-parse", "--is-inside-work-tree"]).line()? != "true" {
             return Err(GitError::InsideGitFolder { path: from.to_path_buf() });
         }
-        let (root, common_dir) = (asked("--show-toplevel")?, asked("--git-common-dir")?);
-        if git(&context, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).answer()?.code != 0 {
+        let (root, common_dir) = (query("--show-toplevel")?, query("--git-common-dir")?);
+        if git(&context, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).run_unchecked()?.code != 0 {
             return Err(GitError::NoCommits { path: root });
         }
         let common_dir = fs::canonicalize(&common_dir).map_err(error::file("find", &common_dir))?;
@@ -62,19 +62,19 @@ impl Repository {
         })
     }
 
-    /// The same repository with bounds for the programs that git starts. Without bounds, git starts no filters and merge
-    /// drivers in work trees of runs.
+    /// The same repository with limits for the programs that git starts. Without limits, git starts no filters and merge
+    /// drivers in the work trees of runs.
     #[must_use]
-    pub fn bounded(&self, bounds: ProgramBounds) -> Repository {
-        Repository { programs: Programs::bounded(bounds), ..self.clone() }
+    pub fn with_program_limits(&self, limits: GitProgramLimits) -> Repository {
+        Repository { programs: Programs::limited(limits), ..self.clone() }
     }
 
-    /// The same repository, for one command.
+    /// The same repository for one command: its programs get this marker and end on cancel.
     pub(super) fn for_command(&self, marker: String, cancel: &Cancel) -> Repository {
-        let programs = self.programs.with(|bounds| {
-            bounds.marker = marker;
-            bounds.cancel = cancel.clone();
-            bounds.remarks = ProgramWarnings::default();
+        let programs = self.programs.with_changed_limits(|limits| {
+            limits.marker = marker;
+            limits.cancel = cancel.clone();
+            limits.warnings = ProgramWarnings::default();
         });
         Repository { programs, ..self.clone() }
     }
@@ -84,7 +84,7 @@ impl Repository {
         &self.root
     }
 
-    /// The folder that all checkouts of the repository share.
+    /// The git folder that all checkouts of the repository share.
     pub fn common_dir(&self) -> &Path {
         &self.common_dir
     }
@@ -101,13 +101,13 @@ impl Repository {
 
     /// The user's checkout, for reading.
     pub(super) fn checkout(&self) -> GitContext {
-        GitContext::found_from(&self.root)
+        GitContext::discover_from(&self.root)
     }
 
     /// The commit and branch of the checkout.
     pub fn head(&self) -> Result<CheckoutHead, GitError> {
         let commit = git(&self.checkout(), ["rev-parse", "--verify", "HEAD^{commit}"]).line()?.parse()?;
-        let branch = git(&self.checkout(), ["symbolic-ref", "--quiet", "--short", "HEAD"]).answer()?;
+        let branch = git(&self.checkout(), ["symbolic-ref", "--quiet", "--short", "HEAD"]).run_unchecked()?;
         let branch =
             (branch.code == 0).then(|| String::from_utf8_lossy(&branch.stdout).trim_end().to_string());
         Ok(CheckoutHead { commit, branch })
@@ -115,26 +115,26 @@ impl Repository {
 
     /// Resolves a revision in the user's checkout.
     pub fn commit(&self, revision: &str) -> Result<CommitId, GitError> {
-        let asked = format!("{revision}^{{commit}}");
-        let words = ["rev-parse", "--verify", "--quiet", "--end-of-options", &asked];
-        let answer = git(&self.checkout(), words).answer()?;
-        match answer.code {
-            0 => String::from_utf8_lossy(&answer.stdout).trim().parse(),
+        let commit = format!("{revision}^{{commit}}");
+        let words = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit];
+        let output = git(&self.checkout(), words).run_unchecked()?;
+        match output.code {
+            0 => String::from_utf8_lossy(&output.stdout).trim().parse(),
             _ => Err(GitError::UnknownRevision { revision: revision.to_string() }),
         }
     }
 
     /// The tree of a commit.
     pub fn tree_of(&self, commit: &CommitId) -> Result<TreeId, GitError> {
-        let asked = format!("{commit}^{{tree}}");
-        TreeId::plain(&git(&self.objects(), ["rev-parse", "--verify", &asked]).line()?)
+        let tree = format!("{commit}^{{tree}}");
+        TreeId::plain(&git(&self.objects(), ["rev-parse", "--verify", &tree]).line()?)
     }
 
-    /// The committed content of a file in a tree; for a symbolic link, its target. `None` if there is no such file.
+    /// The committed content of a file in a tree; for a symbolic link, its target. `None` if the file does not exist.
     pub fn read(&self, tree: &TreeId, file: &Path) -> Result<Option<Vec<u8>>, GitError> {
-        let mut asked = format!("{}:", tree.tree()).into_bytes();
-        asked.extend(super::invocation::listed([file]));
-        let output = git(&self.objects(), ["cat-file", "--batch", "-z"]).input(asked).run()?;
+        let mut path = format!("{}:", tree.tree()).into_bytes();
+        path.extend(super::invocation::nul_terminated([file]));
+        let output = git(&self.objects(), ["cat-file", "--batch", "-z"]).input(path).run()?;
         Ok(blob(&output))
     }
 
@@ -143,12 +143,12 @@ impl Repository {
         if files.is_empty() {
             return Ok(Vec::new());
         }
-        let mut asked = Vec::new();
+        let mut paths = Vec::new();
         for file in files {
-            asked.extend(format!("{}:", tree.tree()).into_bytes());
-            asked.extend(super::invocation::listed([*file]));
+            paths.extend(format!("{}:", tree.tree()).into_bytes());
+            paths.extend(super::invocation::nul_terminated([*file]));
         }
-        let output = git(&self.objects(), ["cat-file", "--batch", "-z"]).input(asked).run()?;
+        let output = git(&self.objects(), ["cat-file", "--batch", "-z"]).input(paths).run()?;
         let mut rest = output.as_slice();
         let contents: Vec<Option<Vec<u8>>> = files.iter().map(|_| next_blob(&mut rest)).collect();
         Ok(contents)
@@ -157,7 +157,7 @@ impl Repository {
     /// Returns whether `other` is `commit` or one of its ancestors.
     pub fn contains(&self, commit: &CommitId, other: &CommitId) -> Result<bool, GitError> {
         let words = ["merge-base", "--is-ancestor", other.as_str(), commit.as_str()];
-        Ok(git(&self.objects(), words).answer()?.code == 0)
+        Ok(git(&self.objects(), words).run_unchecked()?.code == 0)
     }
 
     /// Returns whether this branch exists.
@@ -167,9 +167,9 @@ impl Repository {
 
     /// The commit that a reference points to.
     pub(super) fn reference(&self, name: &str) -> Result<Option<CommitId>, GitError> {
-        let answer = git(&self.objects(), ["rev-parse", "--verify", "--quiet", name]).answer()?;
-        match answer.code {
-            0 => Ok(Some(String::from_utf8_lossy(&answer.stdout).trim().parse()?)),
+        let output = git(&self.objects(), ["rev-parse", "--verify", "--quiet", name]).run_unchecked()?;
+        match output.code {
+            0 => Ok(Some(String::from_utf8_lossy(&output.stdout).trim().parse()?)),
             _ => Ok(None),
         }
     }
@@ -204,20 +204,20 @@ impl Repository {
         if let Some(known) = self.line_endings.get() {
             return Ok(*known);
         }
-        let answer = git(&self.objects(), ["config", "--get", "core.autocrlf"]).answer()?;
-        let value = String::from_utf8_lossy(&answer.stdout).trim().to_ascii_lowercase();
-        let off = matches!(value.as_str(), "" | "false" | "no" | "off" | "0");
-        let found = if off { LineEndings::AsTheyAre } else { LineEndings::Converted };
+        let output = git(&self.objects(), ["config", "--get", "core.autocrlf"]).run_unchecked()?;
+        let value = String::from_utf8_lossy(&output.stdout).trim().to_ascii_lowercase();
+        let is_off = matches!(value.as_str(), "" | "false" | "no" | "off" | "0");
+        let found = if is_off { LineEndings::Unchanged } else { LineEndings::Converted };
         Ok(*self.line_endings.get_or_init(|| found))
     }
 
-    /// The folders of all checkouts that git knows, and their shared git folder.
+    /// The folders of all checkouts that are registered with git, and their shared git folder.
     pub fn folders(&self) -> Vec<PathBuf> {
         let mut folders = vec![self.root.clone(), self.common_dir.clone()];
         if self.common_dir.file_name().is_some_and(|name| name == ".git") {
             folders.extend(self.common_dir.parent().map(Path::to_path_buf));
         }
-        // Without other work trees there is no such folder, and a broken entry has no checkout.
+        // The folder is missing if there are no other work trees. A broken entry has no checkout.
         for entry in fs::read_dir(self.common_dir.join("worktrees")).into_iter().flatten().flatten() {
             let link = fs::read(entry.path().join("gitdir")).unwrap_or_default();
             let link = entry.path().join(path(link.strip_suffix(b"\n").unwrap_or(&link)));
@@ -226,15 +226,15 @@ impl Repository {
         folders
     }
 
-    /// The work tree in which a branch is checked out.
+    /// The work tree in which a branch is checked out, if there is one.
     pub(super) fn checkout_of(&self, branch: &str) -> Result<Option<PathBuf>, GitError> {
         let output = git(&self.objects(), ["worktree", "list", "--porcelain", "-z"]).run()?;
-        let wanted = format!("branch refs/heads/{branch}");
+        let branch_line = format!("branch refs/heads/{branch}");
         let mut tree = None;
         for line in output.split(|byte| *byte == 0) {
             match line.strip_prefix(b"worktree ") {
                 Some(at) => tree = Some(path(at)),
-                None if line == wanted.as_bytes() => return Ok(tree),
+                None if line == branch_line.as_bytes() => return Ok(tree),
                 None => {}
             }
         }
@@ -242,7 +242,7 @@ impl Repository {
     }
 }
 
-/// Parses one answer of `cat-file --batch`; `None` for a missing object.
+/// Parses one reply of `cat-file --batch`; `None` for a missing object.
 fn blob(output: &[u8]) -> Option<Vec<u8>> {
     let end = output.iter().position(|byte| *byte == b'\n')?;
     let head = std::str::from_utf8(&output[..end]).ok()?;
@@ -254,7 +254,7 @@ fn blob(output: &[u8]) -> Option<Vec<u8>> {
     output.get(end + 1..end + 1 + size).map(<[u8]>::to_vec)
 }
 
-/// Parses the next answer of `cat-file --batch` and advances past it.
+/// Parses the next reply of `cat-file --batch` and advances past it.
 fn next_blob(rest: &mut &[u8]) -> Option<Vec<u8>> {
     let end = rest.iter().position(|byte| *byte == b'\n')?;
     let head = String::from_utf8_lossy(&rest[..end]).into_owned();
@@ -267,12 +267,12 @@ fn next_blob(rest: &mut &[u8]) -> Option<Vec<u8>> {
     (words.next() == Some("blob")).then_some(content)
 }
 
-fn check_version(answer: &str) -> Result<(), GitError> {
+fn check_version(output: &str) -> Result<(), GitError> {
     let number = |text: &str| {
         let mut parts = text.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
         (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
     };
-    let found = answer.strip_prefix("git version ").unwrap_or(answer);
+    let found = output.strip_prefix("git version ").unwrap_or(output);
     if number(found) < number(OLDEST_GIT) {
         return Err(GitError::TooOld { found: found.to_string() });
     }
@@ -288,9 +288,10 @@ mod tests {
         assert!(
             matches!(check_version("git version 2.37.9"), Err(GitError::TooOld { found }) if found == "2.37.9")
         );
-        for sound in ["git version 2.38.0", "git version 2.47.3.windows.1", "git version 3.0.1 (Apple Git-1)"]
+        for supported in
+            ["git version 2.38.0", "git version 2.47.3.windows.1", "git version 3.0.1 (Apple Git-1)"]
         {
-            assert!(check_version(sound).is_ok(), "{sound}");
+            assert!(check_version(supported).is_ok(), "{supported}");
         }
     }
 }

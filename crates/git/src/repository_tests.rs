@@ -1,4 +1,4 @@
-//! Tests of finding a repository, its id, and its hygiene.
+//! Tests of finding a repository, of its id, and of facts about the checkout.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 use super::testbed::{Testbed, git_in, put};
@@ -65,8 +65,8 @@ fn concurrent_processes_get_the_same_identity() {
     let bed = Testbed::new();
     let repository = bed.repository();
     let ids: Vec<String> = std::thread::scope(|scope| {
-        let asked: Vec<_> = (0..8).map(|_| scope.spawn(|| repository.identity().unwrap())).collect();
-        asked.into_iter().map(|one| one.join().unwrap()).collect()
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| repository.identity().unwrap())).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
 }
@@ -111,8 +111,8 @@ fn hygiene_reports_submodules_large_files_sparse_and_shallow_checkouts() {
     bed.git(&["submodule", "--quiet", "add", other.user().to_str().unwrap(), "libs/other"]);
     put(&bed.user(), ".gitattributes", b"*.bin filter=lfs diff=lfs merge=lfs -text\n");
     bed.commit("more");
-    let looked = |bed: &Testbed| bed.repository().hygiene(&bed.base()).unwrap();
-    assert_eq!(looked(&bed), [], "the submodule can be filled, and there are no large files");
+    let hygiene = |bed: &Testbed| bed.repository().hygiene(&bed.base()).unwrap();
+    assert_eq!(hygiene(&bed), [], "the submodule can be filled, and there are no large files");
     let pointer =
         format!("version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 5\n", "0".repeat(64));
     bed.write("art/a.bin", &pointer);
@@ -130,7 +130,7 @@ fn hygiene_reports_submodules_large_files_sparse_and_shallow_checkouts() {
     );
     bed.git(&["config", "filter.lfs.clean", "cat"]);
     bed.git(&["sparse-checkout", "set", "src"]);
-    let found = looked(&bed);
+    let found = hygiene(&bed);
     assert!(found.contains(&Hygiene::SparseCheckout), "{found:?}");
     assert!(found.contains(&Hygiene::Lfs { files, installed: LfsInstalled::Yes }), "{found:?}");
 

@@ -1,50 +1,50 @@
-//! Restores a work tree to an exact state. Ignored files stay: they are caches and not part of a state.
+//! Restores a work tree to an exact state. Ignored files stay, since they are caches and not part of a state.
 
 use super::call::git;
 use super::invocation::{fields, path};
 use super::overlay::Overlay;
-use super::remove::{open_up, prune_empty, remove, remove_inside, remove_with_empty_parents};
+use super::remove::{make_accessible, prune_empty, remove, remove_inside, remove_with_empty_parents};
 use super::{GitError, TreeId, WorkTree, error};
 use std::fs;
 
 impl WorkTree {
     /// Restores the files to a state.
     pub fn restore(&self, to: &TreeId) -> Result<(), GitError> {
-        let _memory = self.cache();
+        let _lock = self.cache();
         self.attach()?;
         let now = self.overlay();
-        let wanted = to.raw().map_or(Overlay::None, |raw| Overlay::Some(raw.to_string()));
+        let target = to.raw().map_or(Overlay::None, |raw| Overlay::Some(raw.to_string()));
         self.prepare_index(to, &now)?;
-        if (&now, &wanted) != (&Overlay::None, &Overlay::None) {
+        if (&now, &target) != (&Overlay::None, &Overlay::None) {
             for file in self.overlay_files(&now)?.keys() {
                 remove_inside(self.path(), file)?;
             }
-            self.record_overlay(&Overlay::Unsure)?;
+            self.record_overlay(&Overlay::Unknown)?;
         }
-        self.empty_submodules_but(to)?;
+        self.empty_other_submodules(to)?;
         self.check_out(to)?;
         self.remove_others()?;
-        self.write_overlay(&self.overlay_files(&wanted)?)?;
-        self.record_overlay(&wanted)?;
+        self.write_overlay(&self.overlay_files(&target)?)?;
+        self.record_overlay(&target)?;
         if self.has_submodules() {
             self.fill_submodules(to)?;
         }
-        self.point_head()?;
+        self.detach_head()?;
         self.publish_index()
     }
 
-    /// Prepares the index. If attributes differ between the states, files can differ although their blobs are the same, so
-    /// the index is removed and all files are written. Files that the state does not contain leave the index, so that the
-    /// state's own ignore rules decide about them.
+    /// Prepares the index. If attributes differ between the states, files can differ although their blobs are the same. Then
+    /// the index is removed, so all files are written. Otherwise, files that the state does not contain are removed from the
+    /// index, so the state's ignore rules decide about them.
     fn prepare_index(&self, to: &TreeId, overlay: &Overlay) -> Result<(), GitError> {
         let index = self.private("index");
-        if *overlay == Overlay::Unsure || !index.exists() {
+        if *overlay == Overlay::Unknown || !index.exists() {
             return remove(&index);
         }
         let words = ["diff-index", "--cached", "--name-status", "-z", "--no-renames", to.tree()];
-        let answer = git(&self.context(), words).answer()?;
-        let (mut attributes_differ, mut surplus) = (answer.code != 0, Vec::new());
-        let mut parts = fields(&answer.stdout);
+        let output = git(&self.context(), words).run_unchecked()?;
+        let (mut attributes_differ, mut surplus) = (output.code != 0, Vec::new());
+        let mut parts = fields(&output.stdout);
         while let (Some(status), Some(name)) = (parts.next(), parts.next()) {
             let file = path(name);
             if file.file_name().is_some_and(|name| name == ".gitattributes") {
@@ -60,15 +60,15 @@ impl WorkTree {
 
     fn check_out(&self, to: &TreeId) -> Result<(), GitError> {
         let words = ["read-tree", "-u", "--reset", to.tree()];
-        let once = || git(&self.context(), words).with_attributes_of(to.tree()).run();
-        match once() {
+        let read_tree = || git(&self.context(), words).with_attributes_of(to.tree()).run();
+        match read_tree() {
             Ok(_) => Ok(()),
             Err(GitError::Failed { .. }) => {
                 // Another git process may have interfered, a folder may be inaccessible, or the index may be broken.
                 self.attach()?;
-                open_up(self.path())?;
+                make_accessible(self.path())?;
                 remove(&self.private("index"))?;
-                once().map(drop)
+                read_tree().map(drop)
             }
             Err(other) => Err(other),
         }
@@ -88,8 +88,8 @@ impl WorkTree {
         Ok(())
     }
 
-    /// Copies the engine's index to git's own index. Keeps its modification time, since git uses it to decide which file
-    /// times it can trust.
+    /// Copies the engine's index to git's index. Keeps its modification time, by which git decides which file times it can
+    /// trust.
     pub(super) fn publish_index(&self) -> Result<(), GitError> {
         let (ours, theirs) = (self.private("index"), self.admin().join("index"));
         let written = fs::read(&ours).map_err(error::file("read", &ours))?;
@@ -99,12 +99,12 @@ impl WorkTree {
             git(&self.context(), ["update-index", "--force-write-index"]).run()?;
         }
         let temporary = self.admin().join("index.new");
-        let copied = || {
+        let copy = || {
             fs::copy(&ours, &temporary)?;
             let written = fs::metadata(&ours)?.modified()?;
             fs::File::options().write(true).open(&temporary)?.set_modified(written)?;
             fs::rename(&temporary, &theirs)
         };
-        copied().map_err(error::file("write", &theirs))
+        copy().map_err(error::file("write", &theirs))
     }
 }

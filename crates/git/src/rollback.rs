@@ -1,6 +1,6 @@
 //! Reverts a run's commits on its branch.
 
-use super::branch_log::{BranchCommit, on_branch};
+use super::branch_log::{BranchCommit, branch_commits};
 use super::names::{base_reference, branch_of};
 use super::programs::{Programs, Writes};
 use super::{CommitId, GitError, Repository, RunTrees};
@@ -16,9 +16,9 @@ pub struct RunCommits {
 /// The result of a rollback.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RollbackResult {
-    /// The branch now ends with a commit that reverts them.
+    /// The branch now ends with a commit that reverts the run's commits.
     Reverted { commits: RunCommits, by: CommitId },
-    /// An earlier rollback reverted them.
+    /// An earlier rollback reverted the commits.
     AlreadyReverted { commits: RunCommits, by: CommitId },
     /// The branch is checked out, so the engine does not change it.
     CheckedOut { commits: RunCommits, path: PathBuf },
@@ -35,14 +35,14 @@ impl RollbackResult {
             RollbackResult::Reverted { commits, .. }
             | RollbackResult::AlreadyReverted { commits, .. }
             | RollbackResult::CheckedOut { commits, .. }
-            | RollbackResult::Conflict { commits, .. } => Some(commits.revert()),
+            | RollbackResult::Conflict { commits, .. } => Some(commits.revert_command()),
             RollbackResult::NothingCommitted => None,
         }
     }
 }
 
 impl RunCommits {
-    fn revert(&self) -> String {
+    fn revert_command(&self) -> String {
         let RunCommits { first, last } = self;
         if first == last { format!("git revert {last}") } else { format!("git revert {first}^..{last}") }
     }
@@ -63,16 +63,19 @@ pub fn has_committed(repository: &Repository, run: &str) -> Result<bool, GitErro
         return Ok(false);
     }
     let base = repository.reference(&base_reference(run))?;
-    Ok(of_run(&on_branch(repository, &branch, base.as_ref())?, run).is_some())
+    Ok(first_and_last(&branch_commits(repository, &branch, base.as_ref())?, run).is_some())
 }
 
 /// The first and the last commit of a run, without hand-overs and reverts.
-fn of_run<'b>(on_branch: &'b [BranchCommit], run: &str) -> Option<(&'b BranchCommit, &'b BranchCommit)> {
+fn first_and_last<'b>(
+    branch_commits: &'b [BranchCommit],
+    run: &str,
+) -> Option<(&'b BranchCommit, &'b BranchCommit)> {
     let is_of_run = |commit: &&BranchCommit| {
         commit.run == run && commit.handed_over.is_empty() && commit.reverts.is_empty()
     };
-    let last = on_branch.iter().find(is_of_run)?;
-    Some((on_branch.iter().rfind(is_of_run)?, last))
+    let last = branch_commits.iter().find(is_of_run)?;
+    Some((branch_commits.iter().rfind(is_of_run)?, last))
 }
 
 /// Reverts a run's commits on its branch, even if the run's work trees are gone.
@@ -81,10 +84,12 @@ pub fn rollback(repository: &Repository, run: &str) -> Result<RollbackResult, Gi
     let reference = format!("refs/heads/{branch}");
     let Some(tip) = repository.reference(&reference)? else { return Ok(RollbackResult::NothingCommitted) };
     let base = repository.reference(&base_reference(run))?;
-    let on_branch = on_branch(repository, &branch, base.as_ref())?;
-    let Some((first, last)) = of_run(&on_branch, run) else { return Ok(RollbackResult::NothingCommitted) };
+    let branch_commits = branch_commits(repository, &branch, base.as_ref())?;
+    let Some((first, last)) = first_and_last(&branch_commits, run) else {
+        return Ok(RollbackResult::NothingCommitted);
+    };
     let commits = RunCommits { first: first.commit.clone(), last: last.commit.clone() };
-    if let Some(by) = on_branch.iter().find(|later| later.reverts == last.commit.as_str()) {
+    if let Some(by) = branch_commits.iter().find(|later| later.reverts == last.commit.as_str()) {
         return Ok(RollbackResult::AlreadyReverted { commits, by: by.commit.clone() });
     }
     if let Some(path) = repository.checkout_of(&branch)? {
@@ -95,22 +100,22 @@ pub fn rollback(repository: &Repository, run: &str) -> Result<RollbackResult, Gi
         None => repository.empty_tree()?,
     };
     let now = repository.tree_of(&tip)?;
-    // Without bounds no merge driver runs: there is no checkout to find its program in.
+    // Without limits, no merge driver runs. There is no checkout in which git could find its program.
     let context = repository.objects().starting(&Programs::default(), Writes::Nothing);
-    let back = repository.three_way(&context, last.tree.tree(), now.tree(), &before)?;
-    if !back.conflicts.is_empty() {
-        return Ok(RollbackResult::Conflict { commits, paths: back.conflicts.into_iter().collect() });
+    let reverted = repository.three_way(&context, last.tree.tree(), now.tree(), &before)?;
+    if !reverted.conflicts.is_empty() {
+        return Ok(RollbackResult::Conflict { commits, paths: reverted.conflicts.into_iter().collect() });
     }
-    let what = if first.commit == last.commit {
+    let range = if first.commit == last.commit {
         format!("commit {}", last.commit)
     } else {
         format!("the commits from {} to {}", first.commit, last.commit)
     };
     let text = format!(
-        "Revert \"{}\"\n\nThis reverts {what}.\n\nRemand-Run: {run}\nRemand-Reverts: {}\n",
+        "Revert \"{}\"\n\nThis reverts {range}.\n\nRemand-Run: {run}\nRemand-Reverts: {}\n",
         last.subject, last.commit
     );
-    let by = repository.commit_as_user(&back.tree, &tip, &text)?;
+    let by = repository.commit_as_user(&reverted.tree, &tip, &text)?;
     repository.move_reference(&reference, Some(&tip), &by)?;
     Ok(RollbackResult::Reverted { commits, by })
 }

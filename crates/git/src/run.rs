@@ -1,7 +1,8 @@
-//! What a run owns in a repository: two references, a main work tree, a pool of other work trees, and a branch name.
+//! What a run owns in a repository: references below `refs/remand/<run>/`, a tag, a branch, a main work tree, and a pool of
+//! other work trees.
 //!
-//! `refs/remand/<run>/base` is the commit that the run started from, `refs/remand/<run>/main` the end of its main line.
-//! The branch `remand/<run>` is created by the first commit of the run's work or documents, or by the hand-over.
+//! `refs/remand/<run>/base` is the commit that the run starts from, `refs/remand/<run>/main` is the end of its main line.
+//! The first commit of the run's work or documents, or the hand-over, creates the branch `remand/<run>`.
 
 use super::names::{branch_of, main_reference, tag_of};
 use super::stale::{self, BranchFate};
@@ -24,7 +25,7 @@ pub struct RunTrees {
 
 #[derive(Debug, Default)]
 struct Shared {
-    memories: Mutex<BTreeMap<String, Arc<Mutex<WorkTreeCache>>>>,
+    caches: Mutex<BTreeMap<String, Arc<Mutex<WorkTreeCache>>>>,
     main: Mutex<()>,
     pool: Mutex<()>,
 }
@@ -54,8 +55,8 @@ impl RunTrees {
     }
 
     /// Removes and returns the warnings about programs that git started.
-    pub fn remarks(&self) -> Vec<String> {
-        self.repository.programs.bounds().map(|bounds| bounds.remarks.take()).unwrap_or_default()
+    pub fn take_warnings(&self) -> Vec<String> {
+        self.repository.programs.limits().map(|limits| limits.warnings.take()).unwrap_or_default()
     }
 
     /// The id of the run.
@@ -73,7 +74,7 @@ impl RunTrees {
         &self.base
     }
 
-    /// The content that the run starts from.
+    /// The tree that the run starts from.
     pub fn base_tree(&self) -> Result<TreeId, GitError> {
         self.repository.tree_of(&self.base)
     }
@@ -109,7 +110,7 @@ impl RunTrees {
         stale::discard(&self.repository, &self.run, Some(&self.folder), branch)
     }
 
-    /// Removes the work trees of the run and keeps its references, so that its work can still be examined.
+    /// Removes the work trees of the run and keeps its references, so its work can still be examined.
     pub fn discard_trees(&self) -> Result<(), GitError> {
         let _main = self.main_guard();
         let _pool = self.pool_guard();
@@ -118,8 +119,8 @@ impl RunTrees {
 
     /// The work tree with this name.
     pub(super) fn work_tree(&self, name: &str) -> WorkTree {
-        let mut memories = self.shared.memories.lock().unwrap_or_else(PoisonError::into_inner);
-        let cache = Arc::clone(memories.entry(name.to_string()).or_default());
+        let mut caches = self.shared.caches.lock().unwrap_or_else(PoisonError::into_inner);
+        let cache = Arc::clone(caches.entry(name.to_string()).or_default());
         WorkTree::new(&self.repository, &self.run, &self.base, (&self.folder, name), cache)
     }
 

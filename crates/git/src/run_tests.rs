@@ -1,4 +1,4 @@
-//! Tests of setting up a run and lending work trees, and that the user's checkout stays unchanged.
+//! Tests of setting up a run and of lending work trees. The user's checkout must stay unchanged.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 use super::testbed::{Testbed, contents, get, git_in, put, task_tree};
@@ -9,9 +9,9 @@ use std::os::unix::fs::MetadataExt;
 #[test]
 fn a_whole_run_leaves_the_users_checkout_untouched() {
     let bed = Testbed::new();
-    let ran = bed.folder.path().join("hook-ran");
+    let hook_ran = bed.folder.path().join("hook-ran");
     for hook in ["post-checkout", "reference-transaction", "post-index-change", "pre-commit"] {
-        bed.hook(hook, &format!("touch '{}'", ran.display()));
+        bed.hook(hook, &format!("touch '{}'", hook_ran.display()));
     }
     bed.write("README.md", "the user is at work\n");
     bed.write("staged", "x");
@@ -20,7 +20,7 @@ fn a_whole_run_leaves_the_users_checkout_untouched() {
     let before = bed.fingerprint();
     let files: Vec<_> =
         contents(&bed.user()).into_iter().filter(|(path, _)| !path.starts_with(".git")).collect();
-    fs::remove_file(&ran).unwrap();
+    fs::remove_file(&hook_ran).unwrap();
 
     let trees = bed.run("r1");
     let task = task_tree(&trees, "t1", &[("src/new.rs", "fn n() {}\n")]);
@@ -31,7 +31,7 @@ fn a_whole_run_leaves_the_users_checkout_untouched() {
     trees.hand_over("c4").unwrap();
     trees.discard(BranchFate::Delete).unwrap();
 
-    assert!(!ran.exists());
+    assert!(!hook_ran.exists());
     assert_eq!(bed.fingerprint(), before);
     assert_eq!(
         contents(&bed.user()).into_iter().filter(|(path, _)| !path.starts_with(".git")).collect::<Vec<_>>(),
@@ -96,8 +96,8 @@ fn an_existing_branch_and_an_invalid_run_id_are_rejected() {
     let refused = begin("r1");
     assert!(matches!(&refused, GitError::BranchTaken { branch } if branch == "remand/r1"), "{refused}");
     assert!(refused.hint().contains("git branch -m"));
-    for unfit in ["", "a b", "a/b", "../x", "2024-01-01T00:00:00Z", "-x", "a..b"] {
-        assert!(matches!(begin(unfit), GitError::InvalidRunId { .. }), "{unfit}");
+    for invalid in ["", "a b", "a/b", "../x", "2024-01-01T00:00:00Z", "-x", "a..b"] {
+        assert!(matches!(begin(invalid), GitError::InvalidRunId { .. }), "{invalid}");
     }
     bed.git(&["branch", "-D", "remand/r1"]);
     bed.git(&["branch", "remand"]);
@@ -106,7 +106,7 @@ fn an_existing_branch_and_an_invalid_run_id_are_rejected() {
 
 // EP-13
 #[test]
-fn the_baseline_has_one_tag() {
+fn tagging_the_baseline_twice_is_harmless_and_a_foreign_tag_is_an_error() {
     let bed = Testbed::new();
     let trees = bed.run("20250101-120000-ab12");
     assert_eq!(trees.tag_baseline().unwrap(), "pipeline-baseline-20250101-120000-ab12");
@@ -131,7 +131,7 @@ fn tasks_work_in_separate_trees_and_a_returned_tree_is_reused() {
     assert_eq!(get(two.path(), "README.md").unwrap(), b"one\n");
     let state = one.snapshot().unwrap();
     assert_eq!(get(one.path(), "README.md").unwrap(), b"one's\n");
-    let untouched = fs::metadata(one.path().join("src/lib.rs")).unwrap().ino();
+    let inode = fs::metadata(one.path().join("src/lib.rs")).unwrap().ino();
 
     trees.give_back("t1").unwrap();
     trees.give_back("t1").unwrap();
@@ -139,8 +139,8 @@ fn tasks_work_in_separate_trees_and_a_returned_tree_is_reused() {
     assert_eq!(three.path(), one.path());
     assert_eq!(three.snapshot().unwrap(), trees.base_tree().unwrap());
     assert_eq!(get(three.path(), "target/cache"), None, "ignored files do not reach the next holder");
-    // A file that is the same in both states is not written again, which is the purpose of the pool.
-    assert_eq!(fs::metadata(three.path().join("src/lib.rs")).unwrap().ino(), untouched);
+    // The pool exists so that a file that is the same in both states is not written again.
+    assert_eq!(fs::metadata(three.path().join("src/lib.rs")).unwrap().ino(), inode);
 
     let again = trees.lend("t3", TaskStart::Tree(&state)).unwrap();
     assert_eq!(again.path(), three.path());
@@ -154,7 +154,7 @@ fn tasks_that_borrow_concurrently_get_different_trees() {
     let bed = Testbed::new();
     let trees = bed.run("r1");
     let mut paths: Vec<_> = std::thread::scope(|scope| {
-        let lent: Vec<_> = (0..4)
+        let threads: Vec<_> = (0..4)
             .map(|task| {
                 let trees = trees.clone();
                 scope.spawn(move || {
@@ -168,7 +168,7 @@ fn tasks_that_borrow_concurrently_get_different_trees() {
                 })
             })
             .collect();
-        lent.into_iter().map(|one| one.join().unwrap()).collect()
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     paths.sort();
     paths.dedup();

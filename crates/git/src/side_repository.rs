@@ -1,5 +1,5 @@
 //! A temporary repository in which one commit is made. It borrows all objects from the user's repository and shares
-//! nothing that a hook could damage. Hooks run code that agents wrote, so nothing that they leave is read as settings.
+//! nothing that a hook could damage. Hooks may run code that agents wrote, so nothing that hooks leave is read as settings.
 
 use super::call::{Call, GitContext, git};
 use super::invocation::{CallMode, line};
@@ -17,17 +17,18 @@ pub(super) struct SideRepository {
     pub(super) base: CommitId,
 }
 
-/// How `git commit` ended in it.
+/// The result of `git commit` in the temporary repository.
 pub(super) struct CommitAttempt {
     pub(super) code: i32,
-    pub(super) said: Vec<u8>,
+    /// Standard output and standard error.
+    pub(super) output: Vec<u8>,
     /// The new commit, which the user's repository does not have yet.
     pub(super) commit: Option<CommitId>,
 }
 
 impl RunTrees {
-    /// Creates the repository, with its branch at `parent` and its index at `state`. It ignores the files that were added
-    /// for hooks.
+    /// Creates the temporary repository, with its branch at `parent` and its index at `state`. It ignores the files that were
+    /// added for hooks.
     pub(super) fn create_side_repository(
         &self,
         state: &CommitState,
@@ -39,9 +40,9 @@ impl RunTrees {
         let git_dir = main.private("commit");
         remove(&git_dir)?;
         let format = git(&self.repository.objects(), ["rev-parse", "--show-object-format"]).line()?;
-        let made = ["init", "--quiet", "--bare", "--template=", "--object-format", &format];
-        let made = made.iter().map(AsRef::as_ref).chain([git_dir.as_os_str()]);
-        git(&self.repository.objects(), made).run()?;
+        let words = ["init", "--quiet", "--bare", "--template=", "--object-format", &format];
+        let words = words.iter().map(AsRef::as_ref).chain([git_dir.as_os_str()]);
+        git(&self.repository.objects(), words).run()?;
         let write = |file: &str, bytes: &[u8]| {
             let file = git_dir.join(file);
             let folder = file.parent().unwrap_or(&git_dir);
@@ -50,7 +51,7 @@ impl RunTrees {
         };
         let objects = [common.join("objects").as_os_str().as_bytes(), b"\n"].concat();
         write("objects/info/alternates", &objects)?;
-        // Most repositories have neither of these.
+        // Both files are optional.
         for file in ["shallow", "info/attributes"] {
             if let Ok(bytes) = fs::read(common.join(file)) {
                 write(file, &bytes)?;
@@ -58,7 +59,7 @@ impl RunTrees {
         }
         // The file is optional.
         let ignored = fs::read(common.join("info/exclude")).unwrap_or_default();
-        write("info/exclude", &[ignored, b"\n".to_vec(), hook_files.ignored()].concat())?;
+        write("info/exclude", &[ignored, b"\n".to_vec(), hook_files.exclude_lines()].concat())?;
         write("packed-refs", &self.known_references()?)?;
         let context = GitContext::objects(&git_dir);
         let config = common.join("config");
@@ -71,11 +72,11 @@ impl RunTrees {
         let tree = main.context_of(&git_dir);
         git(&tree, ["read-tree", state.tree.tree()]).run()?;
         // Git exits with 1 if a file differs from the index. That does not matter: the commit is made from the index.
-        git(&tree, ["update-index", "-q", "--refresh"]).answer()?;
+        git(&tree, ["update-index", "-q", "--refresh"]).run_unchecked()?;
         Ok(SideRepository { git_dir, branch, base: parent.clone() })
     }
 
-    /// Runs `git commit` in it, with the hooks of a folder.
+    /// Runs `git commit` in the temporary repository, with the hooks in a folder.
     pub(super) fn try_commit(
         &self,
         side: &SideRepository,
@@ -92,8 +93,8 @@ impl RunTrees {
         };
         set("commit.gpgSign", "false".as_ref());
         set("core.logAllRefUpdates", "false".as_ref());
-        let bounds = self.repository.programs.bounds();
-        let hooks = if bounds.is_some() { hooks } else { Path::new("/dev/null") };
+        let limits = self.repository.programs.limits();
+        let hooks = if limits.is_some() { hooks } else { Path::new("/dev/null") };
         set("core.hooksPath", hooks.as_os_str());
         let words = ["commit", "--quiet", "--no-status", "--cleanup=verbatim", "-F", "-"].map(OsString::from);
         let words = settings.into_iter().chain(words);
@@ -101,30 +102,30 @@ impl RunTrees {
             .input(message.as_bytes().to_vec());
         for who in ["AUTHOR", "COMMITTER"] {
             let (name, email) = self.identity_of(&user, who)?;
-            call = call.with(&format!("GIT_{who}_NAME"), &name).with(&format!("GIT_{who}_EMAIL"), &email);
+            call = call.env(&format!("GIT_{who}_NAME"), &name).env(&format!("GIT_{who}_EMAIL"), &email);
         }
-        let answer = match bounds {
-            Some(bounds) => {
-                bounds.commit(call.invocation(), &[&side.git_dir, main.path()], &hook_files.reads)?
+        let output = match limits {
+            Some(limits) => {
+                limits.commit(call.invocation(), &[&side.git_dir, main.path()], &hook_files.reads)?
             }
-            None => call.answer()?,
+            None => call.run_unchecked()?,
         };
-        let (code, said) = (answer.code, [answer.stdout, answer.stderr].concat());
-        Ok(CommitAttempt { code, said, commit: side.new_commit()? })
+        let (code, output) = (output.code, [output.stdout, output.stderr].concat());
+        Ok(CommitAttempt { code, output, commit: side.new_commit()? })
     }
 
     /// Copies a commit and its new objects into the user's repository.
     pub(super) fn adopt(&self, side: &SideRepository, commit: &CommitId) -> Result<(), GitError> {
         let context = self.repository.objects();
-        let wanted = format!("{commit}\n^{}\n", side.base);
+        let revisions = format!("{commit}\n^{}\n", side.base);
         let pack = git(&context, ["pack-objects", "--quiet", "--revs", "--stdout"])
-            .with("GIT_ALTERNATE_OBJECT_DIRECTORIES", side.git_dir.join("objects"))
-            .input(wanted.into_bytes())
+            .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", side.git_dir.join("objects"))
+            .input(revisions.into_bytes())
             .run()?;
         git(&context, ["unpack-objects", "-q", "--strict"]).input(pack).run().map(drop)
     }
 
-    /// Returns the commit, signed with the user's key if their settings ask for it. No code of an agent runs here.
+    /// Returns the commit, signed with the user's key if the user's settings ask for it. No code of an agent runs here.
     pub(super) fn sign_if_configured(
         &self,
         commit: CommitId,
@@ -132,61 +133,62 @@ impl RunTrees {
     ) -> Result<CommitId, GitError> {
         // A relative path to a signer refers to the user's checkout, not to the run's tree.
         let user = self.repository.checkout();
-        let asked = Call::new(&user, CallMode::AsUser, ["config", "--type=bool", "--get", "commit.gpgSign"]);
-        if String::from_utf8_lossy(&asked.answer()?.stdout).trim() != "true" {
+        let setting =
+            Call::new(&user, CallMode::AsUser, ["config", "--type=bool", "--get", "commit.gpgSign"]);
+        if String::from_utf8_lossy(&setting.run_unchecked()?.stdout).trim() != "true" {
             return Ok(commit);
         }
         let objects = self.repository.objects();
         let raw = git(&objects, ["cat-file", "commit", commit.as_str()]).run()?;
-        let text = raw.windows(2).position(|pair| pair == b"\n\n").map_or(raw.len(), |at| at + 2);
-        let said = git(&objects, ["log", "-1", "--format=%T%n%an%n%ae%n%ad%n%cn%n%ce%n%cd", "--date=raw"]);
-        let said = said.and(commit.as_str()).run()?;
-        let said = String::from_utf8_lossy(&said).into_owned();
-        let mut lines = said.lines();
+        let message_start = raw.windows(2).position(|pair| pair == b"\n\n").map_or(raw.len(), |at| at + 2);
+        let log = git(&objects, ["log", "-1", "--format=%T%n%an%n%ae%n%ad%n%cn%n%ce%n%cd", "--date=raw"]);
+        let log = log.arg(commit.as_str()).run()?;
+        let log = String::from_utf8_lossy(&log).into_owned();
+        let mut lines = log.lines();
         let tree = lines.next().unwrap_or_default().to_string();
         let words = ["commit-tree", "-S", &tree, "-p", parent.as_str(), "-F", "-"];
-        let mut call = Call::new(&user, CallMode::AsUser, words).input(raw[text..].to_vec());
+        let mut call = Call::new(&user, CallMode::AsUser, words).input(raw[message_start..].to_vec());
         for name in ["AUTHOR_NAME", "AUTHOR_EMAIL", "AUTHOR_DATE", "COMMITTER_NAME", "COMMITTER_EMAIL"] {
-            call = call.with(&format!("GIT_{name}"), lines.next().unwrap_or_default());
+            call = call.env(&format!("GIT_{name}"), lines.next().unwrap_or_default());
         }
-        let call = call.with("GIT_COMMITTER_DATE", lines.next().unwrap_or_default());
-        let words = call.words().to_string();
-        let answer = match self.repository.programs.bounds() {
-            Some(bounds) => bounds.sign(call.invocation())?,
-            None => call.answer()?,
+        let call = call.env("GIT_COMMITTER_DATE", lines.next().unwrap_or_default());
+        let command = call.command_line().to_string();
+        let output = match self.repository.programs.limits() {
+            Some(limits) => limits.sign(call.invocation())?,
+            None => call.run_unchecked()?,
         };
-        let signed = answer.output(words.clone(), self.repository.root()).map_err(signing_failure)?;
-        line(signed, words)?.parse()
+        let signed = output.into_stdout(command.clone(), self.repository.root()).map_err(signing_failure)?;
+        line(signed, command)?.parse()
     }
 
-    /// Removes the repository.
+    /// Removes the temporary repository.
     pub(super) fn remove_side_repository(&self, side: &SideRepository) -> Result<(), GitError> {
         remove(&side.git_dir)
     }
 
-    /// The name and e-mail address that git would use.
+    /// The name and e-mail address that git uses for the author or the committer.
     fn identity_of(&self, user: &GitContext, who: &str) -> Result<(String, String), GitError> {
-        let said = Call::new(user, CallMode::AsUser, ["var", &format!("GIT_{who}_IDENT")]).line()?;
-        let unread = || GitError::Unreadable { command: "git var".to_string(), detail: said.clone() };
-        let (name, rest) = said.split_once(" <").ok_or_else(unread)?;
-        let (email, _) = rest.split_once('>').ok_or_else(unread)?;
+        let identity = Call::new(user, CallMode::AsUser, ["var", &format!("GIT_{who}_IDENT")]).line()?;
+        let unreadable = || GitError::Unreadable { command: "git var".to_string(), detail: identity.clone() };
+        let (name, rest) = identity.split_once(" <").ok_or_else(unreadable)?;
+        let (email, _) = rest.split_once('>').ok_or_else(unreadable)?;
         Ok((name.to_string(), email.to_string()))
     }
 
-    /// The branches and tags that a hook may want to compare with, in the format of `packed-refs`.
+    /// The branches and tags that a hook may compare with, in the format of `packed-refs`.
     fn known_references(&self) -> Result<Vec<u8>, GitError> {
         let words = ["for-each-ref", "--format=%(objectname) %(refname)"];
         let words = words.into_iter().chain(["refs/heads", "refs/tags", "refs/remotes"]);
         let all = git(&self.repository.objects(), words).run()?;
-        let own = self.branch_reference();
+        let branch = self.branch_reference();
         let kept = all.split_inclusive(|byte| *byte == b'\n');
-        let kept = kept.filter(|line| !line.trim_ascii_end().ends_with(own.as_bytes()));
+        let kept = kept.filter(|line| !line.trim_ascii_end().ends_with(branch.as_bytes()));
         Ok(kept.flatten().copied().collect())
     }
 }
 
 impl SideRepository {
-    /// The new commit on its branch. Reads the file as text, since hooks may have changed the repository's settings.
+    /// The new commit on the branch. Reads the reference as a file, since hooks may have changed the repository's settings.
     fn new_commit(&self) -> Result<Option<CommitId>, GitError> {
         let file = self.git_dir.join(&self.branch);
         let text = fs::read_to_string(&file).map_err(error::file("read", &file))?;
@@ -195,7 +197,7 @@ impl SideRepository {
     }
 }
 
-/// A failure while signing is the signer's, whatever git reports, unless the disk is full.
+/// Attributes a failure of the signing call to the signer, unless the disk is full.
 fn signing_failure(error: GitError) -> GitError {
     match error {
         GitError::Failed { stderr, .. } if !stderr.contains("No space left") => {

@@ -1,15 +1,15 @@
-//! Stores the exact content of a work tree in the repository, with the engine's own index.
+//! Stores the exact content of a work tree in the repository, through the engine's index.
 //!
-//! A snapshot contains the files that are not ignored, and those that the run's base tracks. The index with its file times
-//! is kept between snapshots, so that unchanged files are not read again.
+//! A snapshot contains the files that are not ignored, and those that the run's base tracks. The index is kept between
+//! snapshots with its file times, so unchanged files are not read again.
 
 use super::call::{PendingCall, git};
 use super::differences::Differences;
 use super::index::Index;
-use super::inventory::Inventory;
-use super::invocation::{fields, listed, path};
+use super::invocation::{fields, nul_terminated, path};
 use super::overlay::Overlay;
 use super::remove::remove;
+use super::scan::TreeScan;
 use super::worktree::WorkTreeCache;
 use super::{ChangedPath, GitError, TreeId, WorkTree, error};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,11 +28,11 @@ struct IndexUpdate {
     removed: Vec<PathBuf>,
     /// The regular files among those to add.
     regular: Vec<PathBuf>,
-    /// Files that could change again without a visible change of their times.
+    /// Files that could change again while their times stay the same.
     suspect: Vec<PathBuf>,
 }
 
-/// Running calls that wait for the names of the files that differ.
+/// Started calls that wait for the names of the files that differ.
 #[derive(Debug)]
 pub(super) struct PreparedCalls {
     /// Updates the index, and holds its lock.
@@ -45,7 +45,7 @@ pub(super) struct PreparedCalls {
 #[derive(Debug)]
 pub(super) struct StagedIndex {
     overlay: Overlay,
-    /// The tree, if the index contained its id.
+    /// The tree of the index, if the index contained the tree's id.
     tree: Option<TreeId>,
 }
 
@@ -53,7 +53,7 @@ impl StagedIndex {
     fn raw(&self) -> Option<&str> {
         match &self.overlay {
             Overlay::Some(raw) => Some(raw),
-            Overlay::None | Overlay::Unsure => None,
+            Overlay::None | Overlay::Unknown => None,
         }
     }
 }
@@ -75,10 +75,10 @@ impl WorkTree {
         {
             return Ok(tree);
         }
-        let writing = git(&self.context().in_passing(), ["write-tree"]).begin()?;
-        let keeping = git(&self.repository.objects(), ["update-ref", "--stdin"]).begin()?;
+        let writing = git(&self.context().without_sync(), ["write-tree"]).start()?;
+        let protecting = git(&self.repository.objects(), ["update-ref", "--stdin"]).start()?;
         let tree = with_raw(TreeId::plain(&writing.line()?)?);
-        self.protect(&tree, keeping, cache)?;
+        self.protect(&tree, protecting, cache)?;
         Ok(tree)
     }
 
@@ -86,7 +86,7 @@ impl WorkTree {
     fn protect(
         &self,
         tree: &TreeId,
-        keeping: PendingCall,
+        protecting: PendingCall,
         cache: &mut WorkTreeCache,
     ) -> Result<(), GitError> {
         if cache.protected.as_ref().is_some_and(|protected| protected == tree) {
@@ -96,40 +96,45 @@ impl WorkTree {
         // Both ids are the same if all files are raw, and git rejects an update that names a reference twice.
         let ids: BTreeSet<&str> = [Some(tree.tree()), tree.raw()].into_iter().flatten().collect();
         let rows: String = ids.into_iter().map(row).collect();
-        keeping.run(rows.into_bytes())?;
+        protecting.run(rows.into_bytes())?;
         cache.protected = Some(tree.clone());
         Ok(())
     }
 
-    /// Starts the calls that a snapshot needs, so that they run while the files are being listed. After an interrupted
-    /// update, starts with a new index.
+    /// Starts the calls that a snapshot needs, so they run while the files are being listed. Creates a new index after an
+    /// interrupted update.
     pub(super) fn prepare(&self) -> Result<PreparedCalls, GitError> {
         let mut overlay = self.overlay();
-        if overlay == Overlay::Unsure || !self.private("index").exists() {
+        if overlay == Overlay::Unknown || !self.private("index").exists() {
             overlay = Overlay::None;
             self.seed_index()?;
         }
-        Ok(PreparedCalls { updating: self.begin_update()?, attributes: self.ask_attributes()?, overlay })
+        Ok(PreparedCalls {
+            updating: self.start_update()?,
+            attributes: self.start_listing_attributes()?,
+            overlay,
+        })
     }
 
-    fn begin_update(&self) -> Result<PendingCall, GitError> {
+    fn start_update(&self) -> Result<PendingCall, GitError> {
         let words = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
-        git(&self.context().in_passing(), words).begin()
+        git(&self.context().without_sync(), words).start()
     }
 
-    /// Updates the index from the files. With the index and a fresh inventory, git need not look at every file.
+    /// Updates the index from the files. With the index and a fresh scan, git need not look at every file.
     pub(super) fn stage(
         &self,
         mut prepared: PreparedCalls,
-        seen: Option<(&Index, &Inventory)>,
+        scanned: Option<(&Index, &TreeScan)>,
     ) -> Result<StagedIndex, GitError> {
-        let compared = seen
-            .map(|(index, inventory)| self.differences_by_inventory(index, inventory))
-            .transpose()?
-            .flatten();
+        let compared =
+            scanned.map(|(index, scan)| self.differences_by_scan(index, scan)).transpose()?.flatten();
         let mut found = compared.map_or_else(|| self.differences_by_git(), Ok);
-        // An index that is broken or was written with other attributes says nothing about the files.
-        if found.as_ref().map_or_else(GitError::is_failed_call, |found| found.names(".gitattributes")) {
+        // A broken index, or one that was written with other attributes, cannot be compared with the files.
+        if found
+            .as_ref()
+            .map_or_else(GitError::is_failed_call, |found| found.has_file_named(".gitattributes"))
+        {
             drop(prepared);
             self.seed_index()?;
             prepared = self.prepare()?;
@@ -167,13 +172,13 @@ impl WorkTree {
         let mut folders = BTreeMap::new();
         let touched = found.touched.iter().map(|(file, mode)| (file, mode == "160000"));
         for (file, is_submodule) in touched.chain(found.others.iter().map(|file| (file, false))) {
-            match self.found(file, &mut folders) {
+            match self.metadata(file, &mut folders) {
                 Some(found) if found.is_dir() && is_submodule => update.added.push(file.clone()),
                 Some(found) if found.is_symlink() => update.added.push(file.clone()),
                 Some(found) if found.is_file() => {
                     make_readable(&self.path().join(file), &found)?;
-                    // Git compares the content again if the modification time is not older than the index. It does not
-                    // check the inode change time, which alone reveals a new file with an old modification time.
+                    // Git compares the content again if the modification time is not older than the index. For a new file
+                    // with an old modification time, only the inode change time is new, and git does not check that.
                     if found.mtime() < found.ctime() && found.ctime() + 1 >= now {
                         update.suspect.push(file.clone());
                     }
@@ -187,7 +192,7 @@ impl WorkTree {
     }
 
     /// The metadata of a path, if all its parents are real folders.
-    fn found(&self, file: &Path, folders: &mut BTreeMap<PathBuf, bool>) -> Option<Metadata> {
+    fn metadata(&self, file: &Path, folders: &mut BTreeMap<PathBuf, bool>) -> Option<Metadata> {
         let parent = file.parent().unwrap_or(Path::new(""));
         if !self.is_real(parent, folders) {
             return None;
@@ -202,10 +207,11 @@ impl WorkTree {
         if let Some(known) = folders.get(folder) {
             return *known;
         }
-        let above = self.is_real(folder.parent().unwrap_or(Path::new("")), folders);
-        let real = above && fs::symlink_metadata(self.path().join(folder)).is_ok_and(|found| found.is_dir());
-        folders.insert(folder.to_path_buf(), real);
-        real
+        let has_real_parent = self.is_real(folder.parent().unwrap_or(Path::new("")), folders);
+        let is_real = has_real_parent
+            && fs::symlink_metadata(self.path().join(folder)).is_ok_and(|found| found.is_dir());
+        folders.insert(folder.to_path_buf(), is_real);
+        is_real
     }
 
     /// Updates the index, and returns the matching overlay.
@@ -216,25 +222,24 @@ impl WorkTree {
         prepared: PreparedCalls,
     ) -> Result<Overlay, GitError> {
         let PreparedCalls { updating, attributes, overlay } = prepared;
-        let listed_now = || found.touched.keys().chain(&found.others);
+        let differing = || found.touched.keys().chain(&found.others);
         if found.touched.is_empty() && found.others.is_empty() {
             return Ok(overlay);
         }
         // Until the effect of the filters is known, the index may be newer than the overlay.
-        self.record_overlay(&Overlay::Unsure)?;
+        self.record_overlay(&Overlay::Unknown)?;
         let (convertible, updated) = thread::scope(|scope| {
-            let asked = scope.spawn(|| self.convertible(&update.regular, attributes));
+            let convertible = scope.spawn(|| self.convertible(&update.regular, attributes));
             let updated = self.update_index(found, update, updating);
-            (asked.join().unwrap_or_else(|panic| resume_unwind(panic)), updated)
+            (convertible.join().unwrap_or_else(|panic| resume_unwind(panic)), updated)
         });
         updated?;
-        let (convertible, laid_over) = (convertible?, self.overlay_files(&overlay)?);
-        let concerned = !convertible.is_empty() || listed_now().any(|file| laid_over.contains_key(file));
-        if !concerned {
+        let (convertible, mut raw) = (convertible?, self.overlay_files(&overlay)?);
+        let is_affected = !convertible.is_empty() || differing().any(|file| raw.contains_key(file));
+        if !is_affected {
             self.record_overlay(&overlay)?;
             return Ok(overlay);
         }
-        let mut raw = laid_over;
         raw.retain(|file, _| !found.touched.contains_key(file) && !found.others.contains(file));
         let staged = self.regular_entries()?;
         let candidates: Vec<PathBuf> = convertible.into_iter().filter(|file| staged.contains(file)).collect();
@@ -253,10 +258,10 @@ impl WorkTree {
         if !update.removed.is_empty() {
             drop(updating);
             self.drop_entries(&update.removed)?;
-            updating = self.begin_update()?;
+            updating = self.start_update()?;
         }
-        updating.run(listed(update.added.iter().map(PathBuf::as_path)))?;
-        if found.names(".gitignore") {
+        updating.run(nul_terminated(update.added.iter().map(PathBuf::as_path)))?;
+        if found.has_file_named(".gitignore") {
             self.drop_ignored()?;
         }
         self.forget_times(&update.suspect)
@@ -267,12 +272,12 @@ impl WorkTree {
         if paths.is_empty() {
             return Ok(());
         }
-        let rows: Vec<Vec<u8>> = paths.iter().map(|path| self.absent_row(path)).collect();
+        let rows: Vec<Vec<u8>> = paths.iter().map(|path| self.removal_row(path)).collect();
         git(&self.context(), ["update-index", "-z", "--index-info"]).input(rows.concat()).run().map(drop)
     }
 
     /// The row for `update-index` that removes a path.
-    fn absent_row(&self, path: &Path) -> Vec<u8> {
+    fn removal_row(&self, path: &Path) -> Vec<u8> {
         let zeros = "0".repeat(self.base.as_str().len());
         [format!("0 {zeros}\t").as_bytes(), path.as_os_str().as_bytes(), b"\0"].concat()
     }
@@ -288,12 +293,12 @@ impl WorkTree {
         let words = ["ls-tree", "-r", "-z", "--name-only", self.base.as_str()];
         let tracked = git(&self.repository.objects(), words).run()?;
         let tracked: BTreeSet<&[u8]> = fields(&tracked).collect();
-        let out: Vec<PathBuf> =
+        let dropped: Vec<PathBuf> =
             ignored.into_iter().filter(|file| !tracked.contains(file.as_os_str().as_bytes())).collect();
-        self.drop_entries(&out)
+        self.drop_entries(&dropped)
     }
 
-    /// Makes git compare the content of these files next time.
+    /// Removes the times of files from the index, so git compares their content next time.
     fn forget_times(&self, files: &[PathBuf]) -> Result<(), GitError> {
         if files.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Tests of snapshots and restores: their content, and that they repair damage.
+//! Tests of snapshots and restores: what they contain, and how they repair damage.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 use super::testbed::{Testbed, contents, get, git_in, put};
@@ -30,7 +30,7 @@ fn a_restore_undoes_a_dispatch_exactly_and_keeps_ignored_files() {
     let before = tree.snapshot().unwrap();
     let files = contents(root);
 
-    put(root, "README.md", b"spoiled\n");
+    put(root, "README.md", b"changed\n");
     fs::remove_dir_all(root.join("src")).unwrap();
     put(root, "src", b"a file where a folder was");
     fs::remove_file(root.join("untracked.txt")).unwrap();
@@ -43,14 +43,14 @@ fn a_restore_undoes_a_dispatch_exactly_and_keeps_ignored_files() {
     fs::create_dir_all(root.join("empty/one/two")).unwrap();
     let after = tree.snapshot().unwrap();
     assert_ne!(after, before);
-    let spoiled = contents(root);
+    let changed = contents(root);
 
     tree.restore(&before).unwrap();
     assert_eq!(contents(root), files);
     assert_eq!(tree.snapshot().unwrap(), before);
 
     tree.restore(&after).unwrap();
-    let mut expected = spoiled;
+    let mut expected = changed;
     expected.retain(|file, _| !file.starts_with("empty") && file != Path::new("hidden"));
     assert_eq!(contents(root), expected);
 }
@@ -81,7 +81,7 @@ fn unusual_file_names_are_restored_exactly() {
     }
     let after = tree.snapshot().unwrap();
     let mut listed: Vec<PathBuf> =
-        tree.changed(&before, &after).unwrap().into_iter().map(|one| one.path).collect();
+        tree.changed(&before, &after).unwrap().into_iter().map(|change| change.path).collect();
     listed.sort();
     let mut sorted = names.clone();
     sorted.sort();
@@ -122,7 +122,7 @@ fn an_edit_with_the_same_size_and_time_is_detected() {
 }
 
 #[test]
-fn an_agents_own_use_of_git_does_not_affect_snapshots() {
+fn an_agents_use_of_git_does_not_affect_snapshots() {
     let bed = Testbed::new();
     let trees = bed.run("r1");
     let tree = trees.main_tree();
@@ -169,9 +169,9 @@ fn a_damaged_link_and_a_lost_registration_are_repaired() {
     tree.restore(&before).unwrap();
     assert_eq!(git_in(tree.path(), &["status", "--porcelain"]), "");
 
-    fs::write(trees.folder.join("private/main.index"), b"rubbish").unwrap();
+    fs::write(trees.folder.join("private/main.index"), b"invalid").unwrap();
     assert_eq!(tree.snapshot().unwrap(), before);
-    fs::write(trees.folder.join("private/main.index"), b"rubbish").unwrap();
+    fs::write(trees.folder.join("private/main.index"), b"invalid").unwrap();
     tree.restore(&after).unwrap();
     assert_eq!(get(tree.path(), "new").unwrap(), b"x");
 
@@ -254,14 +254,14 @@ fn a_file_that_became_ignored_leaves_the_snapshot_unless_the_base_tracks_it() {
     let tree = trees.main_tree();
     let before = tree.snapshot().unwrap();
     put(tree.path(), "modules/big", b"x");
-    let with = tree.snapshot().unwrap();
+    let with_modules = tree.snapshot().unwrap();
     put(tree.path(), ".gitignore", b"modules/\nREADME.md\n");
-    let without = tree.snapshot().unwrap();
+    let without_modules = tree.snapshot().unwrap();
     let names = |from: &TreeId, to: &TreeId| -> Vec<PathBuf> {
         tree.changed(from, to).unwrap().into_iter().map(|one| one.path).collect()
     };
-    assert_eq!(names(&before, &with), [PathBuf::from("modules/big")]);
-    assert_eq!(names(&before, &without), [PathBuf::from(".gitignore")]);
+    assert_eq!(names(&before, &with_modules), [PathBuf::from("modules/big")]);
+    assert_eq!(names(&before, &without_modules), [PathBuf::from(".gitignore")]);
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! Finds and removes what runs left in a repository, and nothing else.
+//! Finds and removes everything that runs left in a repository, and nothing else.
 
 use super::call::git;
 use super::invocation::path;
 use super::names::{branch_of, run_of_lock, tag_of, work_tree_prefix};
 use super::remove::remove;
-use super::worktree::{break_lock, write_whole};
+use super::worktree::{break_lock, write_atomically};
 use super::{GitError, Repository, error};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,11 +19,11 @@ pub struct StaleRun {
     pub work_trees: Vec<PathBuf>,
     pub references: Vec<String>,
     pub tag: Option<String>,
-    /// The run's branch, if it has no commits that are only there.
+    /// The run's branch, if all its commits are also on other branches, so it can be deleted.
     pub branch: Option<String>,
 }
 
-/// What happens to the run's branch.
+/// What to do with a run's branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BranchFate {
     /// Keep it if it has commits that are on no other branch.
@@ -40,9 +40,9 @@ struct RegisteredTree {
 
 /// Lists what runs left; `folder` contains the folders of the runs.
 ///
-/// Includes only runs that are known or have a folder here, and excludes those with work trees elsewhere, since several
-/// state directories can share a repository.
-pub fn stale(
+/// Several state directories can share a repository. So the list includes only runs that are known or have a folder here,
+/// and excludes runs with work trees elsewhere.
+pub fn stale_runs(
     repository: &Repository,
     folder: &Path,
     known: &BTreeSet<String>,
@@ -50,7 +50,7 @@ pub fn stale(
     let mut found: BTreeMap<String, StaleRun> = BTreeMap::new();
     let mut elsewhere = BTreeSet::new();
     let home = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
-    for tree in listed_trees(repository)? {
+    for tree in registered_trees(repository)? {
         if tree.path.starts_with(&home) || !tree.path.exists() {
             found.entry(tree.run).or_default().work_trees.push(tree.path);
         } else {
@@ -67,14 +67,14 @@ pub fn stale(
             found.entry(run.to_string()).or_default().tag = Some(tag_of(run));
         }
     }
-    // Before the first run there is no such folder.
+    // The folder does not exist before the first run.
     for entry in fs::read_dir(&home).into_iter().flatten().flatten() {
         if let Some(run) = run_of_folder(repository, &entry.path())? {
             found.entry(run).or_default().folder = Some(entry.path());
         }
     }
-    let is_ours = |run: &String, left: &StaleRun| known.contains(run) || left.folder.is_some();
-    found.retain(|run, left| is_ours(run, left) && !elsewhere.contains(run));
+    let is_ours = |run: &String, stale: &StaleRun| known.contains(run) || stale.folder.is_some();
+    found.retain(|run, stale| is_ours(run, stale) && !elsewhere.contains(run));
     for (run, stale) in &mut found {
         stale.run.clone_from(run);
         if repository.branch_exists(&branch_of(run))? && !holds_work(repository, &branch_of(run))? {
@@ -84,15 +84,15 @@ pub fn stale(
     Ok(found.into_values().collect())
 }
 
-/// Removes what was listed, except for branches with commits that are only there.
+/// Removes what `stale_runs` listed. Branches with commits that are on no other branch stay.
 pub fn clean(repository: &Repository, stale: &[StaleRun]) -> Result<(), GitError> {
-    for left in stale {
-        discard(repository, &left.run, left.folder.as_deref(), BranchFate::KeepIfItHoldsWork)?;
+    for run in stale {
+        discard(repository, &run.run, run.folder.as_deref(), BranchFate::KeepIfItHoldsWork)?;
     }
     Ok(())
 }
 
-/// Removes everything of one run. Removes the references last, so that an interrupted removal is found again.
+/// Removes everything of one run. The references are removed last, so an interrupted removal is found again.
 pub(super) fn discard(
     repository: &Repository,
     run: &str,
@@ -135,14 +135,14 @@ pub(super) fn remove_trees(
             break_lock(&entry.path())?;
         }
     }
-    for tree in listed_trees(repository)?.into_iter().filter(|tree| tree.run == run) {
-        // The link shows that the folder is still the work tree and not something else at the same path.
+    for tree in registered_trees(repository)?.into_iter().filter(|tree| tree.run == run) {
+        // The link proves that the folder is still the work tree.
         if fs::symlink_metadata(tree.path.join(".git")).is_ok_and(|link| link.is_file()) {
             remove(&tree.path)?;
         }
         remove(&tree.admin)?;
     }
-    // Like git, removes the folder with the last work tree; this fails if others are in it.
+    // Like git, removes the folder of all work trees if it is empty; otherwise this fails.
     let _ = fs::remove_dir(repository.common_dir().join("worktrees"));
     if let Some(folder) = folder {
         for part in ["main", "pool", "scratch", "private"] {
@@ -159,7 +159,7 @@ pub(super) fn label_folder(repository: &Repository, run: &str, folder: &Path) ->
     let folder = folder.join("private");
     fs::create_dir_all(&folder).map_err(error::file("create", &folder))?;
     let id = repository.identity()?;
-    write_whole(&folder.join("run"), format!("{run}\n{id}\n").as_bytes())
+    write_atomically(&folder.join("run"), format!("{run}\n{id}\n").as_bytes())
 }
 
 /// The run that a folder belongs to, if it is a run of this repository.
@@ -167,9 +167,9 @@ pub(super) fn run_of_folder(repository: &Repository, folder: &Path) -> Result<Op
     // A folder without a label belongs to no run.
     let label = fs::read_to_string(folder.join("private/run")).unwrap_or_default();
     let mut lines = label.lines();
-    let (Some(run), Some(of)) = (lines.next(), lines.next()) else { return Ok(None) };
+    let (Some(run), Some(owner)) = (lines.next(), lines.next()) else { return Ok(None) };
     // Earlier versions wrote the path of the repository.
-    let is_ours = of == repository.identity()? || Path::new(of) == repository.common_dir();
+    let is_ours = owner == repository.identity()? || Path::new(owner) == repository.common_dir();
     Ok(is_ours.then(|| run.to_string()))
 }
 
@@ -192,10 +192,10 @@ fn holds_work(repository: &Repository, branch: &str) -> Result<bool, GitError> {
 }
 
 /// The registered work trees of runs, recognized by their lock.
-fn listed_trees(repository: &Repository) -> Result<Vec<RegisteredTree>, GitError> {
+fn registered_trees(repository: &Repository) -> Result<Vec<RegisteredTree>, GitError> {
     let folder = repository.common_dir().join("worktrees");
     let mut found = Vec::new();
-    // Without work trees there is no such folder, and one without a lock is not ours.
+    // The folder is missing if there are no work trees. A work tree without a lock is not ours.
     for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
         let admin = entry.path();
         let lock = fs::read_to_string(admin.join("locked")).unwrap_or_default();
@@ -213,7 +213,7 @@ fn listed_trees(repository: &Repository) -> Result<Vec<RegisteredTree>, GitError
     Ok(found)
 }
 
-fn references(repository: &Repository, under: &str) -> Result<Vec<String>, GitError> {
-    let output = git(&repository.objects(), ["for-each-ref", "--format=%(refname)", under]).run()?;
+fn references(repository: &Repository, prefix: &str) -> Result<Vec<String>, GitError> {
+    let output = git(&repository.objects(), ["for-each-ref", "--format=%(refname)", prefix]).run()?;
     Ok(String::from_utf8_lossy(&output).lines().map(str::to_string).collect())
 }

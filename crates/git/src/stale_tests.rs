@@ -1,7 +1,7 @@
 //! Tests of finding and removing what runs left.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
-use super::testbed::{Testbed, bare, put};
+use super::testbed::{Testbed, no_hook_files, put};
 use super::*;
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ fn known(runs: &[&str]) -> BTreeSet<String> {
 }
 
 fn names(stale: &[StaleRun]) -> Vec<&str> {
-    stale.iter().map(|one| one.run.as_str()).collect()
+    stale.iter().map(|stale| stale.run.as_str()).collect()
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn leftovers_of_dead_runs_are_removed_and_everything_else_stays() {
     let repository = bed.repository();
     let before = bed.git(&["rev-parse", "HEAD"]);
 
-    let mut found = stale(&repository, &bed.runs(), &known(&["r1", "r1-b"])).unwrap();
+    let mut found = stale_runs(&repository, &bed.runs(), &known(&["r1", "r1-b"])).unwrap();
     assert_eq!(names(&found), ["r1", "r1-b"]);
     found.remove(0);
     assert_eq!(found[0].work_trees.len(), 2);
@@ -41,7 +41,7 @@ fn leftovers_of_dead_runs_are_removed_and_everything_else_stays() {
     clean(&repository, &found).unwrap();
     clean(&repository, &found).unwrap();
 
-    assert_eq!(names(&stale(&repository, &bed.runs(), &known(&["r1", "r1-b"])).unwrap()), ["r1"]);
+    assert_eq!(names(&stale_runs(&repository, &bed.runs(), &known(&["r1", "r1-b"])).unwrap()), ["r1"]);
     assert_eq!(fs::read_dir(bed.runs().join("r1-b")).unwrap().count(), 1);
     assert!(lent[0].path().join("x").exists() && !lent[1].path().exists());
     kept.main_tree().snapshot().unwrap();
@@ -60,19 +60,19 @@ fn a_branch_with_work_survives_cleaning_until_it_is_merged() {
     let tree = trees.main_tree().snapshot().unwrap();
     trees.record(&tree, "work", "c1").unwrap();
     let message = CommitMessage { subject: "Work".to_string(), ..CommitMessage::default() };
-    trees.commit(&FileContents::new(), &message, "c2", &bare).unwrap();
+    trees.commit(&FileContents::new(), &message, "c2", &no_hook_files).unwrap();
     let repository = bed.repository();
-    let found = stale(&repository, &bed.runs(), &known(&["r1"])).unwrap();
+    let found = stale_runs(&repository, &bed.runs(), &known(&["r1"])).unwrap();
     assert_eq!(found[0].branch, None);
     bed.git(&["merge", "-q", "remand/r1"]);
     assert_eq!(
-        stale(&repository, &bed.runs(), &known(&["r1"])).unwrap()[0].branch.as_deref(),
+        stale_runs(&repository, &bed.runs(), &known(&["r1"])).unwrap()[0].branch.as_deref(),
         Some("remand/r1")
     );
     bed.git(&["reset", "-q", "--hard", "HEAD^"]);
     clean(&repository, &found).unwrap();
     assert!(repository.branch_exists("remand/r1").unwrap());
-    assert!(stale(&repository, &bed.runs(), &known(&["r1"])).unwrap().is_empty());
+    assert!(stale_runs(&repository, &bed.runs(), &known(&["r1"])).unwrap().is_empty());
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_run_whose_folder_was_deleted_by_hand_is_found_and_cleaned() {
     bed.run("r1").lend("t1", TaskStart::Main).unwrap();
     fs::remove_dir_all(bed.runs()).unwrap();
     let repository = bed.repository();
-    let found = stale(&repository, &bed.runs(), &known(&["r1"])).unwrap();
+    let found = stale_runs(&repository, &bed.runs(), &known(&["r1"])).unwrap();
     assert_eq!(names(&found), ["r1"]);
     clean(&repository, &found).unwrap();
     assert_eq!(bed.git(&["worktree", "list"]).lines().count(), 1);
@@ -95,12 +95,12 @@ fn a_run_of_another_state_directory_is_left_alone() {
     let elsewhere = bed.folder.path().join("other state");
     let second = RunTrees::begin(&bed.repository(), "r2", &elsewhere.join("r2"), &bed.base()).unwrap();
     second.tag_baseline().unwrap();
-    assert_eq!(names(&stale(&bed.repository(), &bed.runs(), &known(&["r1"])).unwrap()), ["r1"]);
-    assert_eq!(names(&stale(&bed.repository(), &elsewhere, &known(&["r2"])).unwrap()), ["r2"]);
+    assert_eq!(names(&stale_runs(&bed.repository(), &bed.runs(), &known(&["r1"])).unwrap()), ["r1"]);
+    assert_eq!(names(&stale_runs(&bed.repository(), &elsewhere, &known(&["r2"])).unwrap()), ["r2"]);
     // Its trees were inherited by another run, but its references are still there.
     second.discard_trees().unwrap();
-    assert_eq!(names(&stale(&bed.repository(), &bed.runs(), &known(&["r1"])).unwrap()), ["r1"]);
-    assert_eq!(names(&stale(&bed.repository(), &elsewhere, &known(&["r2"])).unwrap()), ["r2"]);
+    assert_eq!(names(&stale_runs(&bed.repository(), &bed.runs(), &known(&["r1"])).unwrap()), ["r1"]);
+    assert_eq!(names(&stale_runs(&bed.repository(), &elsewhere, &known(&["r2"])).unwrap()), ["r2"]);
 }
 
 #[test]
@@ -110,11 +110,11 @@ fn a_run_whose_checkout_was_moved_is_removed_completely() {
     let moved = bed.folder.path().join("moved");
     fs::rename(bed.user(), &moved).unwrap();
     let repository = Repository::discover(&moved).unwrap();
-    let found = stale(&repository, &bed.runs(), &known(&[])).unwrap();
+    let found = stale_runs(&repository, &bed.runs(), &known(&[])).unwrap();
     assert_eq!(found[0].folder, Some(bed.runs().join("r1").canonicalize().unwrap()));
     clean(&repository, &found).unwrap();
     assert!(!bed.runs().join("r1").exists());
-    assert!(stale(&repository, &bed.runs(), &known(&["r1"])).unwrap().is_empty());
+    assert!(stale_runs(&repository, &bed.runs(), &known(&["r1"])).unwrap().is_empty());
 }
 
 #[test]

@@ -1,13 +1,13 @@
-//! Fills the folders of submodules from what the user's repository already contains. Fetches nothing.
+//! Fills the folders of submodules with content that the user's repository already has. Fetches nothing.
 //!
-//! A filled folder is not a repository, so snapshots ignore its content. Inode change times, which only the kernel can
-//! set, are recorded for its files, so that changes are detected and undone.
+//! A filled folder is not a repository, so snapshots ignore its content. The inode change times of its files are recorded,
+//! so changes are detected and undone. Only the operating system can set these times.
 
 use super::call::{GitContext, git};
 use super::invocation::{fields, path};
-use super::oddity::{Oddity, OddityKind};
-use super::remove::{clear_way, remove};
-use super::worktree::write_whole;
+use super::leftover::{Leftover, LeftoverKind};
+use super::remove::{create_parents, remove};
+use super::worktree::write_atomically;
 use super::{GitError, Repository, TreeId, WorkTree, error};
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,7 +27,7 @@ struct Submodule {
 /// Where git may store the repositories of submodules.
 struct SubmoduleStores {
     folders: Vec<PathBuf>,
-    /// The checkout, where old submodules contain their own repository.
+    /// The checkout, where old submodules contain their repository.
     checkout: PathBuf,
 }
 
@@ -40,7 +40,7 @@ struct FilledSubmodule {
     files: BTreeMap<PathBuf, String>,
 }
 
-/// Whether all content was available; otherwise it is searched for again.
+/// Whether all content was available. If not, the next restore looks for it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Filled {
     Yes,
@@ -84,17 +84,17 @@ impl SubmoduleStores {
         let is_plain =
             |name: &&String| Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
         let name = submodule.name.iter().filter(is_plain);
-        let shelved = name.flat_map(|name| self.folders.iter().map(move |shelf| shelf.join(name)));
-        let asked = format!("{}^{{tree}}", submodule.commit);
-        let holds = |source: &PathBuf| {
-            let answer = || local(&objects(source), ["cat-file", "-e", &asked]).answer();
+        let stored = name.flat_map(|name| self.folders.iter().map(move |folder| folder.join(name)));
+        let tree = format!("{}^{{tree}}", submodule.commit);
+        let has_commit = |source: &PathBuf| {
+            let output = || local_call(&objects(source), ["cat-file", "-e", &tree]).run_unchecked();
             fs::symlink_metadata(source).is_ok_and(|found| found.is_dir())
-                && answer().is_ok_and(|answer| answer.code == 0)
+                && output().is_ok_and(|output| output.code == 0)
         };
-        shelved.chain([self.checkout.join(&submodule.path).join(".git")]).find(holds)
+        stored.chain([self.checkout.join(&submodule.path).join(".git")]).find(has_commit)
     }
 
-    /// The parts of a submodule that cannot be filled: itself, or nested ones.
+    /// The paths that cannot be filled: the submodule, or submodules nested in it.
     fn absent(&self, submodule: &Submodule) -> Result<Vec<PathBuf>, GitError> {
         let Some(source) = self.find(submodule) else {
             return Ok(vec![submodule.path.clone()]);
@@ -111,20 +111,20 @@ impl SubmoduleStores {
 /// Lists the submodules of a commit or tree in a repository.
 fn submodules(repository: &Path, tree: &str) -> Result<Vec<Submodule>, GitError> {
     let context = objects(repository);
-    let named = format!("{tree}:.gitmodules");
-    if local(&context, ["cat-file", "-e", &named]).answer()?.code != 0 {
+    let gitmodules = format!("{tree}:.gitmodules");
+    if local_call(&context, ["cat-file", "-e", &gitmodules]).run_unchecked()?.code != 0 {
         return Ok(Vec::new());
     }
-    let words = ["config", "-z", "--blob", &named, "--get-regexp", r"^submodule\..*\.path$"];
-    let answer = local(&context, words).answer()?;
+    let words = ["config", "-z", "--blob", &gitmodules, "--get-regexp", r"^submodule\..*\.path$"];
+    let output = local_call(&context, words).run_unchecked()?;
     let mut names: BTreeMap<PathBuf, String> = BTreeMap::new();
-    for row in fields(&answer.stdout) {
+    for row in fields(&output.stdout) {
         let Some(end) = row.iter().position(|byte| *byte == b'\n') else { continue };
         let key = String::from_utf8_lossy(&row[..end]).into_owned();
         let name = key.strip_prefix("submodule.").and_then(|key| key.strip_suffix(".path"));
         names.extend(name.map(|name| (path(&row[end + 1..]), name.to_string())));
     }
-    let listing = local(&context, ["ls-tree", "-r", "-z", "--full-tree", tree]).run()?;
+    let listing = local_call(&context, ["ls-tree", "-r", "-z", "--full-tree", tree]).run()?;
     let rows = fields(&listing).filter_map(|row| row.strip_prefix(b"160000 commit "));
     let found = rows.filter_map(|row| {
         let tab = row.iter().position(|byte| *byte == b'\t')?;
@@ -134,14 +134,14 @@ fn submodules(repository: &Path, tree: &str) -> Result<Vec<Submodule>, GitError>
     Ok(found.collect())
 }
 
-/// The objects of a repository, which may belong to a submodule.
+/// The objects of a repository, or of a submodule's repository.
 fn objects(repository: &Path) -> GitContext {
     GitContext::objects(repository).without_work_tree()
 }
 
 /// A call that does not fetch missing objects.
-fn local<'w>(context: &GitContext, words: impl IntoIterator<Item = &'w str>) -> super::call::Call {
-    git(context, words).with("GIT_NO_LAZY_FETCH", "1")
+fn local_call<'w>(context: &GitContext, words: impl IntoIterator<Item = &'w str>) -> super::call::Call {
+    git(context, words).env("GIT_NO_LAZY_FETCH", "1")
 }
 
 impl WorkTree {
@@ -151,37 +151,35 @@ impl WorkTree {
     }
 
     /// Empties the folders of submodules that a state does not contain.
-    pub(super) fn empty_submodules_but(&self, state: &TreeId) -> Result<(), GitError> {
+    pub(super) fn empty_other_submodules(&self, state: &TreeId) -> Result<(), GitError> {
         let mut filled = self.filled_submodules();
         if filled.is_empty() {
             return Ok(());
         }
-        let wanted = self.repository.submodules(state)?;
-        let is_wanted = |at: &Path| wanted.iter().any(|submodule| submodule.path == at);
-        for at in filled.keys().filter(|at| !is_wanted(at)) {
-            self.replace(at, None)?;
+        let submodules = self.repository.submodules(state)?;
+        let is_in_state = |path: &Path| submodules.iter().any(|submodule| submodule.path == path);
+        for path in filled.keys().filter(|path| !is_in_state(path)) {
+            self.replace(path, None)?;
         }
-        filled.retain(|at, _| is_wanted(at));
+        filled.retain(|path, _| is_in_state(path));
         self.record_filled(&filled)
     }
 
-    /// Fills the submodules of a state, except those that are still filled; those without local content stay empty.
+    /// Fills the submodules of a state, except those that are still filled. Submodules without local content stay empty.
     pub(super) fn fill_submodules(&self, state: &TreeId) -> Result<(), GitError> {
         let (before, mut now) = (self.filled_submodules(), FilledSubmodules::new());
         for submodule in self.repository.submodules(state)? {
-            let is_same = |submodule_files: &&FilledSubmodule| {
-                (&submodule_files.name, &submodule_files.commit) == (&submodule.name, &submodule.commit)
-                    && self.files_of(&submodule.path) == submodule_files.files
+            let is_same = |earlier: &&FilledSubmodule| {
+                (&earlier.name, &earlier.commit) == (&submodule.name, &submodule.commit)
+                    && self.files_of(&submodule.path) == earlier.files
             };
-            let submodule_files = match before.get(&submodule.path).filter(is_same) {
-                Some(submodule_files)
-                    if submodule_files.filled == Filled::Yes || self.is_absent(&submodule)? =>
-                {
-                    submodule_files.clone()
+            let filled = match before.get(&submodule.path).filter(is_same) {
+                Some(earlier) if earlier.filled == Filled::Yes || self.is_absent(&submodule)? => {
+                    earlier.clone()
                 }
                 Some(_) | None => self.fill(&submodule)?,
             };
-            now.insert(submodule.path, submodule_files);
+            now.insert(submodule.path, filled);
         }
         if now == before { Ok(()) } else { self.record_filled(&now) }
     }
@@ -190,14 +188,13 @@ impl WorkTree {
         Ok(!self.repository.submodule_stores().absent(submodule)?.is_empty())
     }
 
-    /// Fills those submodules again that have changed since.
+    /// Fills submodules again that have changed since they were filled.
     pub(super) fn refill_submodules(&self) -> Result<(), GitError> {
         let mut filled = self.filled_submodules();
-        for (path, submodule_files) in &mut filled {
-            if self.files_of(path) != submodule_files.files {
-                let (path, name, commit) =
-                    (path.clone(), submodule_files.name.clone(), submodule_files.commit.clone());
-                *submodule_files = self.fill(&Submodule { path, name, commit })?;
+        for (path, submodule) in &mut filled {
+            if self.files_of(path) != submodule.files {
+                let (path, name, commit) = (path.clone(), submodule.name.clone(), submodule.commit.clone());
+                *submodule = self.fill(&Submodule { path, name, commit })?;
             }
         }
         self.record_filled(&filled)
@@ -210,8 +207,9 @@ impl WorkTree {
 
     /// The files of submodules that have changed since they were filled.
     pub fn changed_in_submodules(&self) -> Vec<PathBuf> {
-        let odd = self.submodule_oddities().into_iter().filter(|odd| odd.what == OddityKind::Submodule);
-        odd.map(|odd| odd.path).collect()
+        let leftovers = self.submodule_leftovers().into_iter();
+        let changed = leftovers.filter(|leftover| leftover.kind == LeftoverKind::Submodule);
+        changed.map(|leftover| leftover.path).collect()
     }
 
     /// The folders of filled submodules.
@@ -220,32 +218,30 @@ impl WorkTree {
     }
 
     /// Changes in the folders of submodules since they were filled.
-    pub(super) fn submodule_oddities(&self) -> Vec<Oddity> {
-        let mut odd = Vec::new();
-        for (folder, submodule_files) in self.filled_submodules() {
+    pub(super) fn submodule_leftovers(&self) -> Vec<Leftover> {
+        let mut leftovers = Vec::new();
+        for (folder, submodule) in self.filled_submodules() {
             let now = self.files_of(&folder);
-            let differs = submodule_files
-                .files
-                .iter()
-                .filter(|(path, fingerprint)| now.get(*path) != Some(*fingerprint));
-            odd.extend(
-                differs.map(|(path, _)| Oddity { path: folder.join(path), what: OddityKind::Submodule }),
+            let changed =
+                submodule.files.iter().filter(|(path, fingerprint)| now.get(*path) != Some(*fingerprint));
+            leftovers.extend(
+                changed.map(|(path, _)| Leftover { path: folder.join(path), kind: LeftoverKind::Submodule }),
             );
             let mut last: Option<&Path> = None;
-            for path in now.keys().filter(|path| !submodule_files.files.contains_key(*path)) {
-                // A folder stands for all its content.
+            for path in now.keys().filter(|path| !submodule.files.contains_key(*path)) {
+                // The content of a new folder is not listed.
                 if !last.is_some_and(|last| path.starts_with(last)) {
-                    odd.push(Oddity { path: folder.join(path), what: OddityKind::InSubmodule });
+                    leftovers.push(Leftover { path: folder.join(path), kind: LeftoverKind::InSubmodule });
                     last = Some(path);
                 }
             }
         }
-        odd
+        leftovers
     }
 
-    /// Fills the folder of a submodule, and returns what it contains.
+    /// Fills the folder of a submodule, and returns a record of its content.
     fn fill(&self, submodule: &Submodule) -> Result<FilledSubmodule, GitError> {
-        // Uses a folder that no agent has written to, since filters may read other files there.
+        // Checks out in a folder that no agent has written to, since filters may read other files there.
         let temporary = self.scratch();
         remove(&temporary)?;
         fs::create_dir_all(&temporary).map_err(error::file("create", &temporary))?;
@@ -259,24 +255,22 @@ impl WorkTree {
     fn check_out_submodule(
         &self,
         submodule: &Submodule,
-        submodule_stores: &SubmoduleStores,
+        stores: &SubmoduleStores,
         folder: &Path,
     ) -> Result<Filled, GitError> {
-        let Some(source) = submodule_stores.find(submodule) else {
+        let Some(source) = stores.find(submodule) else {
             return Ok(Filled::No);
         };
         let index = self.private("submodule");
         remove(&index)?;
         let context = GitContext::work_tree(&source, folder, &self.repository.programs).with_index(&index);
-        local(&context, ["read-tree", "-u", "--reset", &submodule.commit]).run()?;
+        local_call(&context, ["read-tree", "-u", "--reset", &submodule.commit]).run()?;
         remove(&index)?;
         let mut filled = Filled::Yes;
         for inner in submodules(&source, &submodule.commit)? {
             let folder = folder.join(&inner.path);
             fs::create_dir_all(&folder).map_err(error::file("create", &folder))?;
-            if self.check_out_submodule(&inner, &submodule_stores.inside(submodule, &source), &folder)?
-                == Filled::No
-            {
+            if self.check_out_submodule(&inner, &stores.inside(submodule, &source), &folder)? == Filled::No {
                 filled = Filled::No;
             }
         }
@@ -286,7 +280,7 @@ impl WorkTree {
     /// Replaces a folder of the tree with another, or with an empty one.
     fn replace(&self, inside: &Path, by: Option<&Path>) -> Result<(), GitError> {
         let folder = self.path().join(inside);
-        clear_way(self.path(), inside)?;
+        create_parents(self.path(), inside)?;
         remove(&folder)?;
         match by {
             Some(temporary) => fs::rename(temporary, &folder).map_err(error::file("move", temporary)),
@@ -294,20 +288,20 @@ impl WorkTree {
         }
     }
 
-    /// Everything below a folder of the tree, with a fingerprint that changes when the file does.
+    /// All paths below a folder of the tree, each with a fingerprint that changes when the file does.
     fn files_of(&self, inside: &Path) -> BTreeMap<PathBuf, String> {
         let root = self.path().join(inside);
         let mut files = BTreeMap::new();
-        let mut open = vec![PathBuf::new()];
-        while let Some(below) = open.pop() {
+        let mut pending = vec![PathBuf::new()];
+        while let Some(below) = pending.pop() {
             let at = root.join(&below);
-            // A link instead of the folder would lead elsewhere. What cannot be listed counts as missing, which is a change.
+            // A symbolic link is not followed. The content of a folder that cannot be listed counts as missing.
             let is_folder = fs::symlink_metadata(&at).is_ok_and(|found| found.is_dir());
             for entry in is_folder.then(|| fs::read_dir(&at).ok()).flatten().into_iter().flatten().flatten() {
                 let (path, found) = (below.join(entry.file_name()), entry.metadata());
                 let fingerprint = found.as_ref().map_or_else(|_| "closed".to_string(), fingerprint);
                 if found.is_ok_and(|found| found.is_dir()) {
-                    open.push(path.clone());
+                    pending.push(path.clone());
                 }
                 files.insert(path, fingerprint);
             }
@@ -318,16 +312,17 @@ impl WorkTree {
     fn filled_submodules(&self) -> FilledSubmodules {
         // Without a valid record, all submodules are filled again.
         let bytes = fs::read(self.private("modules")).unwrap_or_default();
-        read(&bytes).unwrap_or_default()
+        parse_record(&bytes).unwrap_or_default()
     }
 
     fn record_filled(&self, filled: &FilledSubmodules) -> Result<(), GitError> {
         let file = self.private("modules");
-        if filled.is_empty() { remove(&file) } else { write_whole(&file, &written(filled)) }
+        if filled.is_empty() { remove(&file) } else { write_atomically(&file, &format_record(filled)) }
     }
 }
 
-/// A fingerprint that changes when a file does. For a folder, only the mode counts; its content is listed separately.
+/// A fingerprint that changes when the file does. For a folder it is only the mode, since its content is listed
+/// separately.
 fn fingerprint(found: &fs::Metadata) -> String {
     if found.is_dir() {
         return format!("{:o}", found.mode());
@@ -336,21 +331,21 @@ fn fingerprint(found: &fs::Metadata) -> String {
     format!("{:o} {size} {inode} {}.{}", found.mode(), found.ctime(), found.ctime_nsec())
 }
 
-/// Writes fields that end with NUL: path, name with a prefix, commit, whether all content was available, number of files,
-/// and the files with their fingerprints.
-fn written(filled: &FilledSubmodules) -> Vec<u8> {
+/// Formats the record of filled submodules as fields that end with NUL: path, name with a prefix, commit, whether all
+/// content was available, number of files, and each file with its fingerprint.
+fn format_record(filled: &FilledSubmodules) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut field = |text: &[u8]| {
         bytes.extend_from_slice(text);
         bytes.push(0);
     };
-    for (path, submodule_files) in filled {
+    for (path, submodule) in filled {
         field(path.as_os_str().as_bytes());
-        field(submodule_files.name.as_ref().map_or("-".to_string(), |name| format!("={name}")).as_bytes());
-        field(submodule_files.commit.as_bytes());
-        field(if submodule_files.filled == Filled::Yes { b"yes" } else { b"no" });
-        field(submodule_files.files.len().to_string().as_bytes());
-        for (path, fingerprint) in &submodule_files.files {
+        field(submodule.name.as_ref().map_or("-".to_string(), |name| format!("={name}")).as_bytes());
+        field(submodule.commit.as_bytes());
+        field(if submodule.filled == Filled::Yes { b"yes" } else { b"no" });
+        field(submodule.files.len().to_string().as_bytes());
+        for (path, fingerprint) in &submodule.files {
             field(path.as_os_str().as_bytes());
             field(fingerprint.as_bytes());
         }
@@ -358,8 +353,8 @@ fn written(filled: &FilledSubmodules) -> Vec<u8> {
     bytes
 }
 
-/// Parses what `written` wrote; `None` if it is incomplete.
-fn read(bytes: &[u8]) -> Option<FilledSubmodules> {
+/// Parses the output of `format_record`; `None` if it is incomplete.
+fn parse_record(bytes: &[u8]) -> Option<FilledSubmodules> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut found = FilledSubmodules::new();
     let mut fields = fields(bytes);

@@ -6,9 +6,9 @@ use super::*;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A repository with a submodule at `libs/other`. The submodule has a file `lib.c` and a tracked folder with a name like
-/// build output.
-fn with_submodule() -> (Testbed, Testbed) {
+/// A repository with a submodule at `libs/other`, and the repository of the submodule. The submodule has a file `lib.c` and
+/// a tracked folder with a name like build output.
+fn beds_with_submodule() -> (Testbed, Testbed) {
     let (bed, other) = (Testbed::new(), Testbed::new());
     other.write("lib.c", "int lib;\n");
     other.write("build/rules.mk", "all:\n");
@@ -25,7 +25,7 @@ fn is_empty(folder: &Path) -> bool {
 
 #[test]
 fn submodules_are_filled_from_the_local_repository_and_are_not_in_snapshots() {
-    let (bed, other) = with_submodule();
+    let (bed, other) = beds_with_submodule();
     let checkout = bed.fingerprint();
     // Nothing is fetched.
     fs::rename(other.user(), other.folder.path().join("gone")).unwrap();
@@ -48,9 +48,9 @@ fn submodules_are_filled_from_the_local_repository_and_are_not_in_snapshots() {
     let inode = || {
         fs::metadata(inside.join("lib.c")).map(|found| std::os::unix::fs::MetadataExt::ino(&found)).unwrap()
     };
-    let kept = inode();
+    let before_restore = inode();
     tree.restore(&before).unwrap();
-    assert_eq!(inode(), kept, "unchanged files are not written again");
+    assert_eq!(inode(), before_restore, "unchanged files are not written again");
     let lent = trees.lend("task", TaskStart::Main).unwrap();
     assert!(lent.path().join("libs/other/lib.c").is_file());
     assert_eq!(bed.fingerprint(), checkout);
@@ -58,8 +58,8 @@ fn submodules_are_filled_from_the_local_repository_and_are_not_in_snapshots() {
 
 #[test]
 fn a_submodule_is_updated_and_removed_with_the_state() {
-    let (bed, other) = with_submodule();
-    let with = bed.repository().tree_of(&bed.base()).unwrap();
+    let (bed, other) = beds_with_submodule();
+    let older = bed.repository().tree_of(&bed.base()).unwrap();
     other.write("lib.c", "int later;\n");
     other.commit("later");
     git_in(&bed.user().join("libs/other"), &["pull", "-q"]);
@@ -67,13 +67,13 @@ fn a_submodule_is_updated_and_removed_with_the_state() {
     let newer = bed.repository().tree_of(&bed.base()).unwrap();
     bed.git(&["rm", "-q", "libs/other"]);
     bed.write("libs/other", "a file");
-    bed.commit("a file in its place");
+    bed.commit("a file instead");
     let without = bed.repository().tree_of(&bed.base()).unwrap();
     let tree = bed.run("r1").main_tree();
     let lib = || fs::read_to_string(tree.path().join("libs/other/lib.c")).unwrap();
     for _ in 0..2 {
         assert_eq!(fs::read_to_string(tree.path().join("libs/other")).unwrap(), "a file");
-        tree.restore(&with).unwrap();
+        tree.restore(&older).unwrap();
         assert_eq!(lib(), "int lib;\n");
         tree.restore(&newer).unwrap();
         assert_eq!(lib(), "int later;\n");
@@ -85,7 +85,7 @@ fn a_submodule_is_updated_and_removed_with_the_state() {
 
 #[test]
 fn nested_submodules_are_filled_and_missing_ones_are_reported() {
-    let (middle, _inner) = with_submodule();
+    let (middle, _inner) = beds_with_submodule();
     let bed = Testbed::new();
     bed.git(&["submodule", "--quiet", "add", middle.user().to_str().unwrap(), "deps/middle"]);
     bed.git(&["submodule", "--quiet", "update", "--init", "--recursive"]);
@@ -106,7 +106,7 @@ fn nested_submodules_are_filled_and_missing_ones_are_reported() {
 
 #[test]
 fn a_submodule_name_with_dots_cannot_escape_the_modules_folder() {
-    let (bed, _other) = with_submodule();
+    let (bed, _other) = beds_with_submodule();
     fs::rename(bed.user().join(".git/modules/libs/other"), bed.user().join(".git/elsewhere")).unwrap();
     let modules = fs::read_to_string(bed.user().join(".gitmodules")).unwrap();
     bed.write(".gitmodules", &modules.replace("[submodule \"libs/other\"]", "[submodule \"../elsewhere\"]"));
@@ -117,35 +117,35 @@ fn a_submodule_name_with_dots_cannot_escape_the_modules_folder() {
 
 // CORE-05
 #[test]
-fn changes_in_a_submodule_are_oddities_and_undone() {
-    let (bed, _other) = with_submodule();
+fn changes_in_a_submodule_are_reported_and_undone() {
+    let (bed, _other) = beds_with_submodule();
     let tree = bed.run("r1").main_tree();
     let (state, before) =
-        (tree.snapshot().unwrap(), tree.begin(KeepIgnored::BuildOutput, Reach::Tree).unwrap());
-    let left = tree.aftermath(&before, &state, Reach::Tree).unwrap();
-    assert_eq!((left.changes, left.oddities), (Vec::new(), Vec::new()));
+        (tree.snapshot().unwrap(), tree.clean_up(KeepIgnored::BuildOutput, Reach::Tree).unwrap());
+    let aftermath = tree.aftermath(&before, &state, Reach::Tree).unwrap();
+    assert_eq!((aftermath.changes, aftermath.leftovers), (Vec::new(), Vec::new()));
 
     let inside = tree.path().join("libs/other");
     put(&inside, "build/rules.mk", b"evil:\n");
     put(&inside, "out/deep/lib.o", b"x");
     fs::remove_file(inside.join("lib.c")).unwrap();
-    let left = tree.aftermath(&before, &state, Reach::Tree).unwrap();
-    let odd = |path: &str, what: OddityKind| Oddity { path: path.into(), what };
-    assert_eq!(left.changes, []);
+    let aftermath = tree.aftermath(&before, &state, Reach::Tree).unwrap();
+    let leftover = |path: &str, kind: LeftoverKind| Leftover { path: path.into(), kind };
+    assert_eq!(aftermath.changes, []);
     assert_eq!(
-        left.oddities,
+        aftermath.leftovers,
         [
-            odd("libs/other/build/rules.mk", OddityKind::Submodule),
-            odd("libs/other/lib.c", OddityKind::Submodule),
-            odd("libs/other/out", OddityKind::InSubmodule),
+            leftover("libs/other/build/rules.mk", LeftoverKind::Submodule),
+            leftover("libs/other/lib.c", LeftoverKind::Submodule),
+            leftover("libs/other/out", LeftoverKind::InSubmodule),
         ]
     );
-    let rewritten = ["libs/other/build/rules.mk", "libs/other/lib.c"].map(PathBuf::from);
-    assert_eq!(tree.changed_in_submodules(), rewritten);
-    tree.undo_oddities(&before, &left.oddities).unwrap();
+    let changed = ["libs/other/build/rules.mk", "libs/other/lib.c"].map(PathBuf::from);
+    assert_eq!(tree.changed_in_submodules(), changed);
+    tree.undo_leftovers(&before, &aftermath.leftovers).unwrap();
     assert_eq!(fs::read_to_string(inside.join("build/rules.mk")).unwrap(), "all:\n");
     assert!(inside.join("lib.c").exists() && !inside.join("out").exists());
-    assert_eq!(tree.aftermath(&before, &state, Reach::Tree).unwrap().oddities, []);
+    assert_eq!(tree.aftermath(&before, &state, Reach::Tree).unwrap().leftovers, []);
 
     put(&inside, "lib.c", b"evil");
     tree.restore_submodules().unwrap();
@@ -155,20 +155,20 @@ fn changes_in_a_submodule_are_oddities_and_undone() {
 // CORE-05
 #[test]
 fn a_changed_submodule_commit_is_detected_even_if_the_repository_ignores_it() {
-    let (bed, other) = with_submodule();
+    let (bed, other) = beds_with_submodule();
     bed.git(&["config", "--file", ".gitmodules", "submodule.libs/other.ignore", "all"]);
     bed.commit("ignored");
     let tree = bed.run("r1").main_tree();
     let (state, before) =
-        (tree.snapshot().unwrap(), tree.begin(KeepIgnored::BuildOutput, Reach::Tree).unwrap());
+        (tree.snapshot().unwrap(), tree.clean_up(KeepIgnored::BuildOutput, Reach::Tree).unwrap());
     other.write("later", "x");
     other.commit("second");
     fs::remove_dir_all(tree.path().join("libs/other")).unwrap();
     git_in(tree.path(), &["clone", "-q", other.user().to_str().unwrap(), "libs/other"]);
-    let left = tree.aftermath(&before, &state, Reach::Tree).unwrap();
+    let aftermath = tree.aftermath(&before, &state, Reach::Tree).unwrap();
     let changed = [ChangedPath { path: "libs/other".into(), kind: ChangeKind::Submodule }];
-    assert_eq!(left.changes, changed);
-    assert_eq!(tree.changed(&state, &left.tree).unwrap(), changed);
+    assert_eq!(aftermath.changes, changed);
+    assert_eq!(tree.changed(&state, &aftermath.tree).unwrap(), changed);
     tree.restore(&state).unwrap();
     assert_eq!(tree.snapshot().unwrap(), state);
     assert!(!tree.path().join("libs/other/.git").exists());
@@ -176,7 +176,7 @@ fn a_changed_submodule_commit_is_detected_even_if_the_repository_ignores_it() {
 
 #[test]
 fn trees_with_submodules_can_be_inherited() {
-    let (bed, _other) = with_submodule();
+    let (bed, _other) = beds_with_submodule();
     let first = bed.run("r1");
     put(&first.main_tree().path().join("libs/other"), "left", b"x");
     drop(first);

@@ -1,4 +1,5 @@
-//! A temporary checkout of a commit. Neither git's list of work trees nor any reference or user's index mentions it.
+//! A temporary checkout of a commit. It is not in git's list of work trees, and no reference or index of the user mentions
+//! it.
 
 use super::call::{GitContext, git};
 use super::invocation::fields;
@@ -10,29 +11,30 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The prefix of their names, followed by the pid of the process that made them.
-const NAME: &str = "remand-copy-";
+/// The prefix of the folder names. The pid of the process that created the folder follows.
+const NAME_PREFIX: &str = "remand-copy-";
 
 /// Numbers the checkouts of one process.
-static MADE: AtomicU32 = AtomicU32::new(0);
+static CREATED: AtomicU32 = AtomicU32::new(0);
 
-/// A folder that is removed on drop or, if the process dies, when the next one is made in the same folder.
+/// A folder with a checkout. It is removed on drop or, if the process dies, when the next one is created next to it.
 #[derive(Debug)]
 pub struct TemporaryCheckout {
     folder: PathBuf,
 }
 
 impl TemporaryCheckout {
-    /// Checks a commit out below `within`, one of our folders or the system's temporary folder.
+    /// Checks out a commit below `within`, one of the engine's folders or the system's temporary folder.
     pub fn of(
         repository: &Repository,
         commit: &CommitId,
         within: &Path,
     ) -> Result<TemporaryCheckout, GitError> {
         remove_orphans(within);
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let copy =
-            TemporaryCheckout { folder: within.join(format!("{NAME}{}-{number}", std::process::id())) };
+        let number = CREATED.fetch_add(1, Ordering::Relaxed);
+        let copy = TemporaryCheckout {
+            folder: within.join(format!("{NAME_PREFIX}{}-{number}", std::process::id())),
+        };
         remove(&copy.folder)?;
         let tree = copy.tree();
         private_folder(&tree).map_err(error::file("create", &tree))?;
@@ -44,7 +46,7 @@ impl TemporaryCheckout {
         Ok(copy)
     }
 
-    /// The folder, which can hold other temporary files as well.
+    /// The folder of the checkout. It can also hold other temporary files.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -57,20 +59,19 @@ impl TemporaryCheckout {
 
 impl Drop for TemporaryCheckout {
     fn drop(&mut self) {
-        // What cannot be removed now is removed when the next checkout is made.
+        // If this fails, the folder is removed when the next checkout is created.
         let _ = remove(&self.folder);
     }
 }
 
 /// Removes the checkouts of processes that are gone.
 fn remove_orphans(within: &Path) {
-    // A folder that cannot be listed is left as it is; creating the checkout reports the error.
+    // A folder that cannot be listed is skipped; creating the checkout reports the error.
     for entry in fs::read_dir(within).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let process = name.strip_prefix(NAME).and_then(|rest| rest.split('-').next()?.parse().ok());
-        let is_alive =
-            |process: i32| Pid::from_raw(process).is_some_and(|pid| test_kill_process(pid).is_ok());
-        if process.is_some_and(|process| !is_alive(process)) {
+        let pid = name.strip_prefix(NAME_PREFIX).and_then(|rest| rest.split('-').next()?.parse().ok());
+        let is_alive = |pid: i32| Pid::from_raw(pid).is_some_and(|pid| test_kill_process(pid).is_ok());
+        if pid.is_some_and(|pid| !is_alive(pid)) {
             // This fails for another user's checkout in a shared temporary folder.
             let _ = remove(&entry.path());
         }
@@ -78,14 +79,14 @@ fn remove_orphans(within: &Path) {
 }
 
 impl Repository {
-    /// Returns whether the checkout contains exactly the files of a commit, apart from ignored ones.
+    /// Returns whether the user's checkout contains exactly the files of a commit, apart from ignored ones.
     pub fn holds_only(&self, commit: &CommitId) -> Result<bool, GitError> {
         if self.head()?.commit != *commit || self.dirty()?.is_some() {
             return Ok(false);
         }
         // Git's status skips files that are marked as assumed unchanged or left out of a sparse checkout.
         let listing = git(&self.checkout(), ["ls-files", "-v", "-z"]).run()?;
-        let is_looked_at = |row: &[u8]| row.starts_with(b"H ");
-        Ok(fields(&listing).all(is_looked_at))
+        let is_checked = |row: &[u8]| row.starts_with(b"H ");
+        Ok(fields(&listing).all(is_checked))
     }
 }

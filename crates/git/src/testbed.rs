@@ -1,6 +1,6 @@
 //! Real repositories in temporary folders, for the tests of this crate.
 
-use super::{CommitId, HookFiles, ProgramBounds, ProgramWarnings, Repository, RunTrees, TreeId};
+use super::{CommitId, GitProgramLimits, HookFiles, ProgramWarnings, Repository, RunTrees, TreeId};
 use remand_process::Cancel;
 use remand_process::confine::Policy;
 use std::collections::BTreeMap;
@@ -63,30 +63,31 @@ impl Testbed {
 
     /// The repository, with programs that run without a sandbox.
     pub(super) fn repository(&self) -> Repository {
-        self.bounded_by("open", "shift 4\nexec \"$@\"")
+        self.with_confine_script("open", "shift 4\nexec \"$@\"")
     }
 
     /// The repository, with programs that run in a sandbox.
     pub(super) fn confined(&self) -> Repository {
-        let keeper = self.folder.path().join("keeper");
-        remand_process::testing::install(&keeper, "testbed::inside");
-        // The keeper is this test binary, whose own output must not mix with the program's.
+        let confine = self.folder.path().join("confine");
+        remand_process::testing::install(&confine, "testbed::inside");
+        // `confine` is this test binary. Its output must not mix with the output of the program.
         let script = format!(
             "a=\"$3\"\nshift 4\nexec '{}' confine --policy \"$a\" -- sh -c 'exec \"$@\" >&3 3>&-' sh \"$@\" \
              3>&1 >/dev/null",
-            keeper.display()
+            confine.display()
         );
-        self.bounded_by("closed", &script)
+        self.with_confine_script("closed", &script)
     }
 
-    fn bounded_by(&self, name: &str, script: &str) -> Repository {
+    /// The repository, with a script as the program that implements `confine`.
+    fn with_confine_script(&self, name: &str, script: &str) -> Repository {
         let program = self.folder.path().join(name);
         if !program.exists() {
             put(self.folder.path(), name, format!("#!/bin/sh\n{script}\n").as_bytes());
             fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("permissions");
         }
         let variable = |name: &str| (name.into(), std::env::var_os(name).expect("an environment"));
-        let bounds = ProgramBounds {
+        let limits = GitProgramLimits {
             program,
             environment: ["PATH", "HOME"].map(variable).into(),
             policy: Policy::default(),
@@ -95,9 +96,9 @@ impl Testbed {
             // Jobs kill all processes with their marker, so concurrent tests need different markers.
             marker: self.folder.path().display().to_string(),
             cancel: Cancel::new(),
-            remarks: ProgramWarnings::default(),
+            warnings: ProgramWarnings::default(),
         };
-        Repository::discover(&self.user()).expect("a repository").bounded(bounds)
+        Repository::discover(&self.user()).expect("a repository").with_program_limits(limits)
     }
 
     pub(super) fn base(&self) -> CommitId {
@@ -106,14 +107,14 @@ impl Testbed {
 
     /// Sets up a run with this id.
     pub(super) fn run(&self, id: &str) -> RunTrees {
-        self.run_of(&self.repository(), id)
+        self.run_in(&self.repository(), id)
     }
 
-    pub(super) fn run_of(&self, repository: &Repository, id: &str) -> RunTrees {
+    pub(super) fn run_in(&self, repository: &Repository, id: &str) -> RunTrees {
         RunTrees::begin(repository, id, &self.runs().join(id), &self.base()).expect("work trees")
     }
 
-    /// Everything in the checkout and the repository that a user would notice changing.
+    /// Everything in the checkout and the repository whose change a user would notice.
     pub(super) fn fingerprint(&self) -> (String, String, Vec<u8>, String) {
         let index = fs::read(self.user().join(".git/index")).expect("an index");
         let words = ["for-each-ref", "refs/heads", "refs/tags", "refs/remotes", "refs/stash"];
@@ -129,8 +130,8 @@ impl Testbed {
 /// Runs git like a user, without the settings of the person who runs the tests.
 pub(super) fn git_in(folder: &Path, words: &[&str]) -> String {
     let output = git_output(folder, words);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "git {words:?}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "git {words:?}: {stderr}");
     String::from_utf8_lossy(&output.stdout).trim_end().to_string()
 }
 
@@ -202,8 +203,8 @@ pub(super) fn task_tree(trees: &RunTrees, task: &str, files: &[(&str, &str)]) ->
     tree.snapshot().expect("a snapshot")
 }
 
-/// Adds nothing to the work tree for hooks.
-pub(super) fn bare(_: &Path) -> std::io::Result<HookFiles> {
+/// Adds no files to the work tree for hooks.
+pub(super) fn no_hook_files(_: &Path) -> std::io::Result<HookFiles> {
     Ok(HookFiles::default())
 }
 

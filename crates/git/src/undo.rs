@@ -1,4 +1,4 @@
-//! Undoes the merged work of tasks on the main line, and keeps the work of others.
+//! Undoes the merged work of tasks on the main line. The work of other tasks stays.
 
 use super::chain::{Link, LinkKind, NewLink, hex, one_line};
 use super::{CommitState, GitError, RunTrees};
@@ -11,7 +11,8 @@ pub struct UndoneTasks {
     pub state: CommitState,
     /// The number of merges that were undone.
     pub undone: usize,
-    /// Files in which others changed the same lines. They are as before the task, and the others' changes are lost.
+    /// Files in which other tasks changed the same lines. They are restored to the state before the undone task, so the
+    /// changes of the other tasks are lost.
     pub overwritten: Vec<PathBuf>,
 }
 
@@ -20,9 +21,9 @@ impl RunTrees {
     pub fn undo_tasks(&self, tasks: &[&str], command: &str) -> Result<UndoneTasks, GitError> {
         let _main = self.main_guard();
         let links = self.links()?;
-        let wanted = one_line(command);
-        let done = links.iter().find(|link| link.command == wanted);
-        let taken = match done {
+        let trailer = one_line(command);
+        let earlier = links.iter().find(|link| link.command == trailer);
+        let undone = match earlier {
             Some(link) => UndoneTasks {
                 state: link.state.clone(),
                 undone: link.undid.len(),
@@ -31,7 +32,7 @@ impl RunTrees {
             None => self.undo(&links, tasks, command)?,
         };
         self.restore_main_tree(&self.main_state()?)?;
-        Ok(taken)
+        Ok(undone)
     }
 
     fn undo(&self, links: &[Link], tasks: &[&str], command: &str) -> Result<UndoneTasks, GitError> {
@@ -51,21 +52,21 @@ impl RunTrees {
         let mut overwritten = BTreeSet::new();
         for merge in &merges {
             let before = self.repository.tree_of(&merge.parent)?;
-            let back = self.three_way(merge.state.tree.tree(), &tree, before.tree())?;
-            tree = back.tree;
-            if !back.conflicts.is_empty() {
+            let reverted = self.three_way(merge.state.tree.tree(), &tree, before.tree())?;
+            tree = reverted.tree;
+            if !reverted.conflicts.is_empty() {
                 let index = self.folder.join("private").join("take-back");
-                tree = self.repository.with_paths_of(&tree, before.tree(), &back.conflicts, &index)?;
-                overwritten.extend(back.conflicts);
+                tree = self.repository.with_paths_of(&tree, before.tree(), &reverted.conflicts, &index)?;
+                overwritten.extend(reverted.conflicts);
             }
         }
         let ids: Vec<&str> = merges.iter().map(|merge| merge.state.commit.as_str()).collect();
-        let lost: Vec<String> = overwritten.iter().map(|path| hex(path)).collect();
+        let paths: Vec<String> = overwritten.iter().map(|path| hex(path)).collect();
         let names: Vec<&str> = tasks.iter().map(String::as_str).collect();
-        let message = format!("Take back {}", names.join(", "));
-        let trailers = vec![("Remand-Undid", ids.join(" ")), ("Remand-Overwrote", lost.join(" "))];
+        let message = format!("Undo {}", names.join(", "));
+        let trailers = vec![("Remand-Undid", ids.join(" ")), ("Remand-Overwrote", paths.join(" "))];
         let state =
-            self.append(&tree, &NewLink { kind: LinkKind::TakeBack, message: &message, command, trailers })?;
+            self.append(&tree, &NewLink { kind: LinkKind::Undo, message: &message, command, trailers })?;
         Ok(UndoneTasks { state, undone: merges.len(), overwritten: overwritten.into_iter().collect() })
     }
 }

@@ -1,4 +1,4 @@
-//! A work tree of a run: a folder of files, with the engine's own index that agents cannot access through git.
+//! A work tree of a run: a folder of files, and the engine's index, which agents cannot access through git.
 
 use super::call::GitContext;
 use super::diff::ChangedPath;
@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 /// How long to wait for a git process that outlived its engine to release a lock file.
-const LOCK_PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A handle to one work tree. Clones share it, and their calls wait for each other.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct WorkTree {
     path: PathBuf,
 }
 
-/// Cached knowledge about a work tree.
+/// Cached facts about a work tree.
 #[derive(Debug, Default)]
 pub(super) struct WorkTreeCache {
     /// The last snapshot that was protected from garbage collection.
@@ -40,10 +40,10 @@ impl WorkTree {
         repository: &Repository,
         run: &str,
         base: &CommitId,
-        place: (&Path, &str),
+        location: (&Path, &str),
         cache: Arc<Mutex<WorkTreeCache>>,
     ) -> WorkTree {
-        let (folder, name) = place;
+        let (folder, name) = location;
         let inside = if name == "main" { PathBuf::from(name) } else { Path::new("pool").join(name) };
         WorkTree {
             repository: repository.clone(),
@@ -106,12 +106,12 @@ impl WorkTree {
         self.folder.join("private").join(format!("{}.{extension}", self.name))
     }
 
-    /// The work tree with the engine's own index.
+    /// The work tree with the engine's index.
     pub(super) fn context(&self) -> GitContext {
         self.public_context().with_index(&self.private("index"))
     }
 
-    /// The work tree with git's own index.
+    /// The work tree with git's index.
     pub(super) fn public_context(&self) -> GitContext {
         self.context_of(&self.admin())
     }
@@ -121,7 +121,7 @@ impl WorkTree {
         GitContext::work_tree(git_dir, &self.path, &self.repository.programs)
     }
 
-    /// Locks the work tree.
+    /// Locks the work tree, and returns its cache.
     pub(super) fn cache(&self) -> MutexGuard<'_, WorkTreeCache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -133,9 +133,9 @@ pub(super) fn break_lock(lock: &Path) -> Result<(), GitError> {
     let started = Instant::now();
     loop {
         let Ok(found) = fs::symlink_metadata(lock) else { return Ok(()) };
-        // A modification time in the future says nothing, so such a lock counts as old.
+        // A lock with a modification time in the future counts as old.
         let age = found.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
-        if age.is_none_or(|age| age > LOCK_PATIENCE) || started.elapsed() > LOCK_PATIENCE {
+        if age.is_none_or(|age| age > LOCK_TIMEOUT) || started.elapsed() > LOCK_TIMEOUT {
             return match fs::remove_file(lock) {
                 Err(source) if source.kind() != ErrorKind::NotFound => {
                     Err(error::file("remove", lock)(source))
@@ -148,7 +148,7 @@ pub(super) fn break_lock(lock: &Path) -> Result<(), GitError> {
 }
 
 /// Writes a small file atomically.
-pub(super) fn write_whole(file: &Path, content: &[u8]) -> Result<(), GitError> {
+pub(super) fn write_atomically(file: &Path, content: &[u8]) -> Result<(), GitError> {
     let temporary = file.with_extension("new");
     fs::write(&temporary, content).map_err(error::file("write", &temporary))?;
     fs::rename(&temporary, file).map_err(error::file("write", file))

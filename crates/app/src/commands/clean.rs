@@ -30,7 +30,7 @@ pub struct Args {
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let known = runs(&workplace)?.into_iter().map(|row| row.run.0).collect();
-    let found = remand_git::stale(&workplace.repository, &workplace.home.trees(), &known)?;
+    let found = remand_git::stale_runs(&workplace.repository, &workplace.home.trees(), &known)?;
     // Live runs are read after the folders, so that a run that starts meanwhile does not look abandoned.
     let live = live(&workplace, args.older_than)?;
     let driven =

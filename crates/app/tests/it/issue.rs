@@ -143,7 +143,7 @@ fn a_plan_that_is_too_much_is_split_and_one_that_is_not_stays_whole() {
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
     let details: Vec<&str> = rows.iter().filter_map(|row| row.detail.as_deref()).collect();
-    assert!(details.iter().any(|detail| detail.contains("3 concerns, more than 2")), "{details:?}");
+    assert!(details.iter().any(|detail| detail.contains("3 concerns; at most 2 are allowed")), "{details:?}");
     let small = place_with(&[]);
     let needless = role("plan/split")
         .attempt(1)

@@ -1,4 +1,4 @@
-//! Rules for findings reports: they match what the engine knows, and cite a part of the design.
+//! Rules for findings reports: they match the facts about the run, and cite a part of the design.
 
 use super::super::expectation::{Expectation, FailureFacts};
 use super::super::problem::ContractProblem;
@@ -17,26 +17,30 @@ pub(super) fn report(it: &FindingsReport, expected: &Expectation) -> Vec<Contrac
             ));
         }
         if it.produced_by != *producer {
-            problems.push(ContractProblem::new("payload.produced_by", word(producer), word(&it.produced_by)));
+            problems.push(ContractProblem::new(
+                "payload.produced_by",
+                quoted(producer),
+                quoted(&it.produced_by),
+            ));
         }
         if let Some(trigger) = trigger.filter(|trigger| *trigger != it.trigger) {
-            problems.push(ContractProblem::new("payload.trigger", word(&trigger), word(&it.trigger)));
+            problems.push(ContractProblem::new("payload.trigger", quoted(&trigger), quoted(&it.trigger)));
         }
     }
     if let Some(design) = &expected.known.design
         && DesignDocument::read(design.as_str()).named_in(&it.root_cause.section.0).is_empty()
     {
-        let asked = "the id of a decision or the title of a section in the design";
+        let required = "the id of a decision or the title of a section in the design";
         problems.push(ContractProblem::new(
             "payload.root_cause.section",
-            asked,
+            required,
             format!("`{}`", it.root_cause.section.0),
         ));
     }
     problems
 }
 
-fn word(value: &impl Serialize) -> String {
+fn quoted(value: &impl Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
     format!("`{}`", value.as_str().unwrap_or_default())
 }

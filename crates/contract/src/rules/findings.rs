@@ -1,4 +1,5 @@
-//! Rules for findings: unique, complete by the role's contract, with a known origin, and matching the verdict.
+//! Rules for findings: they are unique, have the fields that the contract requires, name known origins, and match the
+//! verdict.
 
 use super::super::expectation::{Expectation, FindingField, FindingsRule};
 use super::super::problem::{ContractProblem, one_of};
@@ -7,7 +8,7 @@ use super::super::schema::finding::ReportedFinding;
 use super::super::schema::header::CommonPayload;
 use super::super::schema::implementation::Implementation;
 use super::super::schema::words::{ReportedCategory, ReportedSeverity};
-use super::unique;
+use super::duplicate_ids;
 
 pub(crate) fn findings(
     common: &CommonPayload,
@@ -17,12 +18,12 @@ pub(crate) fn findings(
     let path = |at: usize| format!("payload.findings[{at}]");
     let ids =
         common.findings.iter().enumerate().map(|(at, it)| (format!("{}.id", path(at)), it.id.0.as_str()));
-    let mut problems = unique(ids);
+    let mut problems = duplicate_ids(ids);
     for (at, finding) in common.findings.iter().enumerate() {
-        problems.extend(complete(finding, &path(at), expected));
-        problems.extend(origins(finding, &path(at), expected));
+        problems.extend(missing_fields(finding, &path(at), expected));
+        problems.extend(unknown_origins(finding, &path(at), expected));
     }
-    problems.extend(agreement(common, verdict, expected));
+    problems.extend(contradictions(common, verdict, expected));
     if !expected.sets.is_empty() {
         let unknown = common.flags.keys().filter(|flag| !expected.sets.contains(flag));
         problems.extend(unknown.map(|flag| {
@@ -35,15 +36,15 @@ pub(crate) fn findings(
 
 /// A dispute must name a finding that the role received.
 pub(super) fn disputes(report: &Implementation, expected: &Expectation) -> Vec<ContractProblem> {
-    let Some(sent) = &expected.known.findings else { return Vec::new() };
+    let Some(received) = &expected.known.findings else { return Vec::new() };
     let unknown =
-        report.disputes.iter().enumerate().filter(|(_, dispute)| !sent.contains(&dispute.finding.0));
+        report.disputes.iter().enumerate().filter(|(_, dispute)| !received.contains(&dispute.finding.0));
     unknown
         .map(|(at, dispute)| {
-            let known = if sent.is_empty() {
+            let known = if received.is_empty() {
                 "no dispute, because you received no finding".to_string()
             } else {
-                one_of(sent.iter().map(String::as_str))
+                one_of(received.iter().map(String::as_str))
             };
             ContractProblem::new(
                 format!("payload.disputes[{at}].finding"),
@@ -54,7 +55,7 @@ pub(super) fn disputes(report: &Implementation, expected: &Expectation) -> Vec<C
         .collect()
 }
 
-fn complete(finding: &ReportedFinding, path: &str, expected: &Expectation) -> Vec<ContractProblem> {
+fn missing_fields(finding: &ReportedFinding, path: &str, expected: &Expectation) -> Vec<ContractProblem> {
     let needs = match &expected.findings {
         FindingsRule::NotAsked => return Vec::new(),
         FindingsRule::Reports { needs } => needs,
@@ -67,21 +68,21 @@ fn complete(finding: &ReportedFinding, path: &str, expected: &Expectation) -> Ve
         FindingField::Impact => finding.impact.trim().is_empty(),
         FindingField::Recommendation => finding.recommendation.trim().is_empty(),
     };
-    let asked = |field: FindingField| match field {
+    let description = |field: FindingField| match field {
         FindingField::Kind => "one of `plan`, `test`, `production`, `cosmetic`",
         FindingField::InjectedBy => "the phases that introduced the defect",
-        FindingField::Place => "its location: `file`, and `symbol` or `line`",
-        FindingField::Evidence => "the evidence for it",
-        FindingField::Impact => "its consequences",
+        FindingField::Place => "the location: `file`, and `symbol` or `line`",
+        FindingField::Evidence => "evidence of the defect",
+        FindingField::Impact => "the consequences of the defect",
         FindingField::Recommendation => "what to do instead",
     };
     let missing = needs.iter().filter(|field| lacks(field));
     missing
-        .map(|field| ContractProblem::new(format!("{path}.{}", field.name()), asked(*field), "nothing"))
+        .map(|field| ContractProblem::new(format!("{path}.{}", field.name()), description(*field), "nothing"))
         .collect()
 }
 
-fn origins(finding: &ReportedFinding, path: &str, expected: &Expectation) -> Vec<ContractProblem> {
+fn unknown_origins(finding: &ReportedFinding, path: &str, expected: &Expectation) -> Vec<ContractProblem> {
     if expected.injects.is_empty() {
         return Vec::new();
     }
@@ -96,19 +97,19 @@ fn origins(finding: &ReportedFinding, path: &str, expected: &Expectation) -> Vec
 }
 
 /// The verdict must match the findings. A diagnosis has no success verdict, so nothing can contradict it.
-fn agreement(common: &CommonPayload, verdict: &str, expected: &Expectation) -> Vec<ContractProblem> {
+fn contradictions(common: &CommonPayload, verdict: &str, expected: &Expectation) -> Vec<ContractProblem> {
     let mut problems = Vec::new();
-    let happy = expected.says.first().map(String::as_str) == Some(verdict);
-    let reports = expected.findings != FindingsRule::NotAsked;
+    let is_success = expected.says.first().map(String::as_str) == Some(verdict);
+    let reports_findings = expected.findings != FindingsRule::NotAsked;
     if expected.schema == SchemaId::Diagnosis {
         return problems;
     }
-    if !happy && reports && common.findings.is_empty() {
+    if !is_success && reports_findings && common.findings.is_empty() {
         let expected = format!("at least one finding, because the verdict is `{verdict}`");
         problems.push(ContractProblem::new("payload.findings", expected, "none"));
     }
-    if happy {
-        let blockers = common.findings.iter().enumerate().filter(|(_, it)| is_plain_blocker(it));
+    if is_success {
+        let blockers = common.findings.iter().enumerate().filter(|(_, it)| is_ordinary_blocker(it));
         problems.extend(blockers.map(|(at, _)| {
             let expected = format!("no blocker, because the verdict is `{verdict}`");
             ContractProblem::new(format!("payload.findings[{at}].severity"), expected, "`blocker`")
@@ -118,7 +119,8 @@ fn agreement(common: &CommonPayload, verdict: &str, expected: &Expectation) -> V
     problems
 }
 
-/// A security blocker counts with every verdict, so it never makes a result invalid.
-fn is_plain_blocker(finding: &ReportedFinding) -> bool {
+/// Whether a finding is a blocker but not a security blocker. A security blocker counts whatever the verdict, so it
+/// never contradicts the verdict.
+fn is_ordinary_blocker(finding: &ReportedFinding) -> bool {
     finding.severity == ReportedSeverity::Blocker && finding.category != ReportedCategory::Security
 }

@@ -1,25 +1,25 @@
-//! Rules for the header: it names this phase, instance and task, and its count of findings is right.
+//! Rules for the header: it names this phase, instance and task, and its number of findings is correct.
 
 use super::super::expectation::Expectation;
 use super::super::problem::ContractProblem;
 use super::super::schema::SchemaId;
 use super::super::schema::words::CompletionStatus;
-use super::super::shape::{listed_findings, squashed};
+use super::super::shape::{listed_findings, normalize};
 use serde_json::Value;
 
-/// Rejects a result of another phase or instance, which an earlier dispatch left behind.
+/// Rejects a result of another phase, instance or task, such as one that an earlier dispatch left.
 pub(crate) fn header(document: &Value, expected: &Expectation) -> Vec<ContractProblem> {
     let mut problems = Vec::new();
     for (key, known) in [("step", &expected.step), ("instance", &expected.instance)] {
         let given = document.get(key).and_then(Value::as_str).unwrap_or_default();
-        if !known.is_empty() && squashed(given) != squashed(known) {
+        if !known.is_empty() && normalize(given) != normalize(known) {
             problems.push(ContractProblem::new(key, format!("`{known}`"), format!("`{given}`")));
         }
     }
     // The payload may omit its task. If it names another task, the result belongs to another dispatch.
     let task = document["payload"]["task"].as_str().filter(|task| !task.trim().is_empty());
     if let (Some(known), Some(given)) = (&expected.known.task, task)
-        && squashed(given) != squashed(known)
+        && normalize(given) != normalize(known)
     {
         problems.push(ContractProblem::new("payload.task", format!("`{known}`"), format!("`{given}`")));
     }
@@ -36,9 +36,9 @@ pub(crate) fn header(document: &Value, expected: &Expectation) -> Vec<ContractPr
 
 /// A success verdict excludes the status `NEEDS_REVISION`. A diagnosis has no success verdict.
 pub(crate) fn status(document: &Value, verdict: &str, expected: &Expectation) -> Option<ContractProblem> {
-    let is_happy = expected.says.first().map(String::as_str) == Some(verdict);
+    let is_success = expected.says.first().map(String::as_str) == Some(verdict);
     let needs_revision = document["completion"]["status"] == CompletionStatus::NeedsRevision.name();
-    (is_happy && needs_revision && expected.schema != SchemaId::Diagnosis).then(|| {
+    (is_success && needs_revision && expected.schema != SchemaId::Diagnosis).then(|| {
         let expected = format!("`DONE`, because the verdict is `{verdict}`");
         ContractProblem::new("completion.status", expected, "`NEEDS_REVISION`")
     })

@@ -1,4 +1,5 @@
-//! The rules that a JSON Schema cannot express: which parts must match. Each rule reports every violation.
+//! Rules that a JSON Schema cannot express, because they relate several parts of a result. Each rule reports all
+//! violations.
 
 mod design;
 mod document;
@@ -18,7 +19,7 @@ use super::payload::Payload;
 use super::problem::ContractProblem;
 use std::collections::BTreeSet;
 
-/// The rules of one payload.
+/// Checks the rules for one payload.
 pub(super) fn payload(payload: &Payload, verdict: &str, expected: &Expectation) -> Vec<ContractProblem> {
     let mut problems = match payload {
         Payload::Spec(it) => design::spec(it, verdict),
@@ -52,7 +53,7 @@ pub(super) fn payload(payload: &Payload, verdict: &str, expected: &Expectation) 
 }
 
 /// A problem for each duplicate id.
-fn unique<'a>(ids: impl IntoIterator<Item = (String, &'a str)>) -> Vec<ContractProblem> {
+fn duplicate_ids<'a>(ids: impl IntoIterator<Item = (String, &'a str)>) -> Vec<ContractProblem> {
     let mut seen = BTreeSet::new();
     let mut problems = Vec::new();
     for (path, id) in ids {

@@ -1,20 +1,20 @@
-//! Rules for results of specification rounds: they are never empty, and the verdict matches the entries.
+//! Rules for the results of specification rounds: they are not empty, and their verdicts match their entries.
 
 use super::super::expectation::{Expectation, NO_GAPS};
 use super::super::gaps::{engineer_output, new_gaps, reviewer_output};
 use super::super::problem::{ContractProblem, Shortfall, one_of};
 use super::super::schema::gaps::{GapInventory, GapProposals, GapReview, ProposalJudgement, ReportedIssue};
 use super::super::schema::words::ReportedGapSeverity;
-use super::unique;
+use super::duplicate_ids;
 
 pub(super) fn inventory(it: &GapInventory, verdict: &str) -> Vec<ContractProblem> {
     let mut problems = new_gaps(it).err().unwrap_or_default();
-    let says_none = NO_GAPS.contains(&verdict);
-    if says_none && !it.gaps.is_empty() {
+    let means_no_gaps = NO_GAPS.contains(&verdict);
+    if means_no_gaps && !it.gaps.is_empty() {
         let expected = format!("no gaps, because the verdict is `{verdict}`");
         problems.push(ContractProblem::new("payload.gaps", expected, it.gaps.len().to_string()));
     }
-    if !says_none && it.gaps.is_empty() {
+    if !means_no_gaps && it.gaps.is_empty() {
         problems.push(ContractProblem::new(
             "payload.gaps",
             format!("at least one gap, because the verdict is `{verdict}`"),
@@ -27,9 +27,10 @@ pub(super) fn inventory(it: &GapInventory, verdict: &str) -> Vec<ContractProblem
 pub(super) fn proposals(it: &GapProposals, verdict: &str, expected: &Expectation) -> Vec<ContractProblem> {
     let mut problems = engineer_output(it).err().unwrap_or_default();
     let gaps = it.proposals.iter().enumerate();
-    problems
-        .extend(unique(gaps.map(|(at, one)| (format!("payload.proposals[{at}].gap"), one.gap.0.as_str()))));
-    let is_silent = it.proposals.is_empty() && it.answers.is_empty() && it.new_gaps.is_empty();
+    problems.extend(duplicate_ids(
+        gaps.map(|(at, one)| (format!("payload.proposals[{at}].gap"), one.gap.0.as_str())),
+    ));
+    let is_empty = it.proposals.is_empty() && it.answers.is_empty() && it.new_gaps.is_empty();
     match verdict {
         "nothing" if !it.proposals.is_empty() => {
             problems.push(ContractProblem::new(
@@ -38,7 +39,7 @@ pub(super) fn proposals(it: &GapProposals, verdict: &str, expected: &Expectation
                 "some",
             ));
         }
-        "proposed" if is_silent => {
+        "proposed" if is_empty => {
             let expected = "at least one proposal, answer or new gap, because the verdict is `proposed`";
             problems.push(ContractProblem::new("payload.proposals", expected, "none"));
         }
@@ -46,7 +47,11 @@ pub(super) fn proposals(it: &GapProposals, verdict: &str, expected: &Expectation
     }
     // A result without proposals may still answer issues or report new gaps.
     if !it.proposals.is_empty() {
-        problems.extend(addressed(it.proposals.iter().map(|one| one.gap.0.as_str()), "proposals", expected));
+        problems.extend(unaddressed_gaps(
+            it.proposals.iter().map(|one| one.gap.0.as_str()),
+            "proposals",
+            expected,
+        ));
     }
     problems
 }
@@ -71,12 +76,14 @@ pub(super) fn review(it: &GapReview, verdict: &str, expected: &Expectation) -> V
         }
     }
     let gaps = it.reviews.iter().enumerate();
-    problems.extend(unique(gaps.map(|(at, one)| (format!("payload.reviews[{at}].gap"), one.gap.0.as_str()))));
+    problems.extend(duplicate_ids(
+        gaps.map(|(at, one)| (format!("payload.reviews[{at}].gap"), one.gap.0.as_str())),
+    ));
     for (at, one) in it.reviews.iter().enumerate() {
-        let is_grave = |issue: &ReportedIssue| {
+        let is_severe = |issue: &ReportedIssue| {
             matches!(issue.severity, ReportedGapSeverity::Critical | ReportedGapSeverity::High)
         };
-        if one.issues.iter().any(is_grave) && one.judgement != ProposalJudgement::NeedsRevision {
+        if one.issues.iter().any(is_severe) && one.judgement != ProposalJudgement::NeedsRevision {
             let path = format!("payload.reviews[{at}].judgement");
             problems.push(ContractProblem::new(
                 path,
@@ -85,12 +92,12 @@ pub(super) fn review(it: &GapReview, verdict: &str, expected: &Expectation) -> V
             ));
         }
     }
-    problems.extend(addressed(it.reviews.iter().map(|one| one.gap.0.as_str()), "reviews", expected));
+    problems.extend(unaddressed_gaps(it.reviews.iter().map(|one| one.gap.0.as_str()), "reviews", expected));
     problems
 }
 
 /// If gaps were assigned, the result must address at least one of them.
-fn addressed<'a>(
+fn unaddressed_gaps<'a>(
     gaps: impl Iterator<Item = &'a str>,
     list: &str,
     expected: &Expectation,

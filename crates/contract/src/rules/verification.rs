@@ -1,20 +1,22 @@
-//! Rules for judgements of acceptance criteria: one for each, with a place or a row, and matching the verdict.
+//! Rules for judgements of acceptance criteria: each criterion has one, with a location or an evidence row, and the
+//! verdict matches them.
 
 use super::super::expectation::Expectation;
 use super::super::problem::{ContractProblem, one_of};
 use super::super::schema::verification::{ReportedJudgement, Verification};
-use super::unique;
+use super::duplicate_ids;
 
-const SMOKE_LINES: usize = 5;
+/// The maximum number of lines of all smoke commands together.
+const MAX_SMOKE_LINES: usize = 5;
 
 pub(super) fn verification(it: &Verification, verdict: &str, expected: &Expectation) -> Vec<ContractProblem> {
     let mut problems = judgements(&it.criteria, expected);
-    problems.extend(disagreement(&it.criteria, verdict, expected));
+    problems.extend(contradiction(&it.criteria, verdict, expected));
     let lines: usize = it.smoke.iter().map(|command| command.lines().count().max(1)).sum();
-    if lines > SMOKE_LINES {
+    if lines > MAX_SMOKE_LINES {
         problems.push(ContractProblem::new(
             "payload.smoke",
-            format!("at most {SMOKE_LINES} lines"),
+            format!("at most {MAX_SMOKE_LINES} lines"),
             format!("{lines}"),
         ));
     }
@@ -29,16 +31,20 @@ pub(super) fn verdict(
 ) -> Vec<ContractProblem> {
     let mut problems = judgements(all, expected);
     if expected.known.criteria.is_some() {
-        problems.extend(disagreement(all, verdict, expected));
+        problems.extend(contradiction(all, verdict, expected));
     }
     problems
 }
 
-fn disagreement(all: &[ReportedJudgement], verdict: &str, expected: &Expectation) -> Option<ContractProblem> {
-    let happy = expected.says.first().map(String::as_str) == Some(verdict);
+fn contradiction(
+    all: &[ReportedJudgement],
+    verdict: &str,
+    expected: &Expectation,
+) -> Option<ContractProblem> {
+    let is_success = expected.says.first().map(String::as_str) == Some(verdict);
     let unmet: Vec<&str> =
         all.iter().filter(|one| !one.is_met()).map(|one| one.criterion.0.as_str()).collect();
-    (happy && !unmet.is_empty()).then(|| {
+    (is_success && !unmet.is_empty()).then(|| {
         let found = format!("`{verdict}` with unmet criteria {}", unmet.join(", "));
         ContractProblem::new("payload.verdict", "a verdict that matches the criteria", found)
     })
@@ -46,11 +52,12 @@ fn disagreement(all: &[ReportedJudgement], verdict: &str, expected: &Expectation
 
 pub(super) fn judgements(all: &[ReportedJudgement], expected: &Expectation) -> Vec<ContractProblem> {
     let ids = all.iter().enumerate();
-    let mut problems =
-        unique(ids.map(|(at, one)| (format!("payload.criteria[{at}].criterion"), one.criterion.0.as_str())));
+    let mut problems = duplicate_ids(
+        ids.map(|(at, one)| (format!("payload.criteria[{at}].criterion"), one.criterion.0.as_str())),
+    );
     for (at, one) in all.iter().enumerate() {
         if one.row().is_none() && !one.place.is_given() {
-            let expected = "a `place` or a `row` that shows it";
+            let expected = "a `place` or a `row` as proof";
             problems.push(ContractProblem::new(format!("payload.criteria[{at}]"), expected, "neither"));
         }
     }

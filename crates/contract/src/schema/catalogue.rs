@@ -113,7 +113,7 @@ impl SchemaId {
     }
 }
 
-/// The name is not that of any schema.
+/// No schema has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown schema `{0}`: use one of {known}", known = names())]
 pub struct UnknownSchema(pub String);
@@ -151,7 +151,7 @@ macro_rules! json {
 fn entry(id: SchemaId) -> Schema {
     let (about, producer, consumers, mut json): (_, _, &'static [&'static str], Value) = match id {
         SchemaId::CompletionContract => (
-            "What all results have in common: the header and how the dispatch ended.",
+            "The parts that all results share: the header and the completion.",
             "every role",
             &["the engine"],
             json!(BarePayload),
@@ -193,13 +193,13 @@ fn entry(id: SchemaId) -> Schema {
             json!(plan::TaskPayload),
         ),
         SchemaId::ImplementationReport => (
-            "What an implementer claims to have done: baseline, changes, self-check, disputes.",
+            "The report of an implementer: baseline, changes, self-check, disputes.",
             "implementer",
             &["verifier"],
             json!(implementation::Implementation),
         ),
         SchemaId::VerificationReport => (
-            "A judgement of each acceptance criterion of a task, with a place or an evidence row.",
+            "A judgement of each acceptance criterion of a task, with a location or an evidence row.",
             "verifier",
             &["the engine", "reviewer"],
             json!(verification::Verification),
@@ -217,7 +217,7 @@ fn entry(id: SchemaId) -> Schema {
             json!(knowledge::Knowledge),
         ),
         SchemaId::Finding => (
-            "Findings and nothing else.",
+            "Only findings.",
             "every role that reports findings",
             &["the engine", "the role that receives them"],
             json!(review::FindingPayload),
@@ -253,7 +253,7 @@ fn entry(id: SchemaId) -> Schema {
             json!(gaps::GapInventory),
         ),
         SchemaId::GapProposals => (
-            "Proposed texts that close gaps, and answers to issues.",
+            "Proposed text that closes gaps, and answers to issues.",
             "engineer",
             &["spec-reviewer", "the engine"],
             json!(gaps::GapProposals),

@@ -6,6 +6,7 @@ use super::words::{NonBlankText, ReportedRisk};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Design decisions with their reasons.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Design")]
 pub struct DesignPayload {
@@ -17,7 +18,7 @@ pub struct DesignPayload {
     pub decisions: Vec<DecisionRecord>,
     #[serde(default)]
     pub components: Vec<Component>,
-    /// How it will be tested.
+    /// How the design will be tested.
     #[serde(default)]
     pub testing: String,
     #[serde(default)]
@@ -39,7 +40,7 @@ pub struct Component {
     pub files: Vec<String>,
 }
 
-/// What may go wrong with the design.
+/// A risk of the design.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct DesignRisk {
     #[schemars(extend("x-alias" = ["description"]))]

@@ -6,6 +6,7 @@ use super::words::{NonBlankText, ReportedConfidence};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// One cause, with notes for the next attempt.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Diagnosis {
     /// What prevents the work from being finished.

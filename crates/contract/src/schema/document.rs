@@ -5,6 +5,7 @@ use super::words::NonBlankText;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// A Markdown artifact.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Prose")]
 pub struct DocumentPayload {

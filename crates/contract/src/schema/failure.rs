@@ -31,7 +31,7 @@ pub struct FindingsReport {
     pub common: CommonPayload,
 }
 
-/// Who reports it.
+/// Who reports the failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(extend("x-same" = {"implementation reviewer": "reviewer", "coder": "implementer"}))]
@@ -88,7 +88,7 @@ pub struct RuledOut {
     pub reason: NonBlankText,
 }
 
-/// Where the flaw is.
+/// The location of the flaw, and its evidence.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RootCause {
     /// The design section or decision id.
@@ -108,7 +108,7 @@ pub struct Workaround {
     pub explanation: NonBlankText,
 }
 
-/// The change to the design, and nothing more.
+/// The change to the design, limited to what the flaw requires.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ProposedChange {
     /// The affected sections or decisions.
@@ -159,13 +159,13 @@ pub struct AnsweredQuestion {
 /// What the human at the gate will check, one sentence each.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Checklist {
-    /// Why the work was truly stuck and did not just lack effort.
+    /// Why the work was really stuck, and more effort would not have helped.
     pub root_cause_credible: NonBlankText,
     /// Why the change is a delta and not a redesign.
     pub change_scoped: NonBlankText,
-    /// That both oscillation questions are answered, and how.
+    /// How both questions about oscillation are answered.
     pub oscillation_checked: NonBlankText,
-    /// Which of at most 2 revisions this is.
+    /// The number of this revision; at most 2 are allowed.
     pub revision_within_cap: NonBlankText,
     /// Whether a prototype is worthwhile after the revision.
     pub prototype_advice: NonBlankText,

@@ -1,4 +1,4 @@
-//! A finding as roles report it. It is converted to the kernel's own type.
+//! Findings as roles report them. They are converted to the kernel's type.
 
 use super::words::{NonBlankText, ReportedCategory, ReportedKind, ReportedSeverity};
 use remand_kernel::finding;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Finding")]
 pub struct ReportedFinding {
-    /// Your own id, unique in this result.
+    /// An id that you choose, unique in this result.
     pub id: NonBlankText,
     pub severity: ReportedSeverity,
     pub category: ReportedCategory,
@@ -19,7 +19,7 @@ pub struct ReportedFinding {
     /// The phases that introduced the defect.
     #[serde(default)]
     pub injected_by: Vec<String>,
-    /// The task that it concerns.
+    /// The task that the finding concerns.
     #[serde(default)]
     pub task: Option<String>,
     #[serde(default)]
@@ -28,10 +28,10 @@ pub struct ReportedFinding {
     /// What is wrong, in one or two sentences.
     #[schemars(extend("x-alias" = ["description", "issue", "title"]))]
     pub claim: NonBlankText,
-    /// What shows it: a quotation, a command with its output, or an evidence row.
+    /// What proves it: a quotation, a command with its output, or an evidence row.
     #[serde(default)]
     pub evidence: String,
-    /// What it causes.
+    /// The consequences of the defect.
     #[serde(default)]
     pub impact: String,
     /// What to do instead.
@@ -53,10 +53,10 @@ pub struct ReportedPlace {
     /// The file relative to the work tree, or the artifact.
     #[serde(default)]
     pub file: String,
-    /// The function, type, section or decision in it.
+    /// The function, type, section or decision in the file.
     #[serde(default)]
     pub symbol: String,
-    /// 1-based; 0 if unknown.
+    /// The line number, counted from 1; 0 if unknown.
     #[serde(default)]
     pub line: u32,
 }

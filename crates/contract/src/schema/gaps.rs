@@ -27,10 +27,10 @@ pub struct ReportedGap {
     /// What is missing or unclear.
     #[schemars(extend("x-alias" = ["description", "title"]))]
     pub claim: NonBlankText,
-    /// The sections that it affects.
+    /// The sections that the gap affects.
     #[serde(default)]
     pub sections: Vec<String>,
-    /// The gap that this one was part of.
+    /// The gap that this one was split from.
     #[serde(default)]
     pub split_from: Option<String>,
     /// The gap that must be closed before this one, such as `GAP-FLOW-001`. The gaps in this list are numbered per
@@ -120,7 +120,7 @@ pub struct ProposalReview {
     pub gap: NonBlankText,
     #[schemars(extend("x-alias" = ["verdict", "judgment"]))]
     pub judgement: ProposalJudgement,
-    /// Required unless the proposal is simply approved.
+    /// Required unless the judgement is `approved`.
     #[serde(default)]
     pub note: String,
     #[serde(default)]

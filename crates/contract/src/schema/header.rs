@@ -1,4 +1,4 @@
-//! What all results have in common: the header, the completion, and the fields that any payload may have.
+//! The parts that all results share: the header, the completion, and the fields that any payload may have.
 
 use super::finding::ReportedFinding;
 use super::words::{CompletionStatus, NonBlankText, ReportedRisk, ReportedSeverity};
@@ -28,7 +28,7 @@ pub struct Document<P> {
     pub payload: P,
 }
 
-/// How the dispatch ended, in the same terms for every role.
+/// How the dispatch ended. All roles use the same fields.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Completion {
     pub status: CompletionStatus,
@@ -42,7 +42,7 @@ pub struct Completion {
     pub findings_count: u32,
     #[serde(default)]
     pub risk_level: Option<ReportedRisk>,
-    /// The files written, relative to the work tree.
+    /// The files that you wrote, relative to the work tree.
     #[serde(default)]
     pub output_paths: Vec<String>,
     #[serde(default)]
@@ -89,7 +89,7 @@ pub struct BarePayload {
 pub struct StatedApproach {
     /// Two or three sentences: what the design does, and what it relies on.
     pub text: NonBlankText,
-    /// The ids of the decisions behind it.
+    /// The ids of the decisions that the approach is based on.
     #[serde(default)]
     pub decisions: Vec<String>,
 }

@@ -1,10 +1,11 @@
-//! The result of roles that change code or tests. All of it is a claim; the engine verifies it.
+//! The result of roles that change code or tests. It consists of claims, which the engine verifies.
 
 use super::header::CommonPayload;
 use super::words::NonBlankText;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// A report about changes to code or tests.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Implementation {
     /// The task, if there is one.
@@ -19,13 +20,13 @@ pub struct Implementation {
     pub baseline: Vec<ClaimedCheck>,
     /// The changes, file by file.
     pub changes: Vec<ClaimedChange>,
-    /// The checks run after the change.
+    /// The results of checks after the change.
     #[serde(default)]
     pub self_check: Vec<ClaimedCheck>,
     /// Findings that you received and consider wrong.
     #[serde(default)]
     pub disputes: Vec<Dispute>,
-    /// What was omitted, or prevents the work from being finished.
+    /// Work that you left out, and anything that prevents you from finishing.
     #[serde(default)]
     pub open: Vec<String>,
     #[serde(flatten)]
@@ -56,7 +57,7 @@ pub struct ClaimedChange {
     pub what: NonBlankText,
     #[serde(default)]
     pub why: String,
-    /// The tests added to the file that must fail first.
+    /// The tests that you added to the file and that must fail first.
     #[serde(default)]
     pub tests: Vec<ClaimedTest>,
 }
@@ -65,10 +66,10 @@ pub struct ClaimedChange {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimedTest {
     pub name: NonBlankText,
-    /// The criterion that it tests.
+    /// The criterion that the test checks.
     #[serde(default)]
     pub criterion: String,
-    /// How it currently fails: `assertion`, `stub` or `missing behaviour`.
+    /// How the test currently fails: `assertion`, `stub` or `missing behaviour`.
     #[serde(default)]
     pub kind: String,
 }

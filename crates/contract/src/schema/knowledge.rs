@@ -5,13 +5,14 @@ use super::words::NonBlankText;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Decisions and lessons for later runs.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Knowledge {
     pub summary: NonBlankText,
-    /// For the decisions log.
+    /// Decisions for the decisions log.
     #[serde(default)]
     pub decisions: Vec<DecisionEntry>,
-    /// For later runs on this repository.
+    /// Lessons for later runs on this repository.
     #[serde(default)]
     pub lessons: Vec<Lesson>,
     /// Changes to instruction files, for a human to approve.

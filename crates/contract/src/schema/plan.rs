@@ -7,6 +7,7 @@ use super::words::{NonBlankText, ReportedRisk, ReportedSize, TaskType};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Tasks with risks, sizes and dependencies.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Plan")]
 pub struct PlanPayload {
@@ -27,7 +28,7 @@ pub struct PlanPayload {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Task")]
 pub struct PlannedTask {
-    /// Such as `task-01`.
+    /// An id such as `task-01`.
     #[schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"), length(max = 64))]
     pub id: String,
     pub title: NonBlankText,
@@ -72,12 +73,12 @@ pub struct TaskFile {
     pub path: NonBlankText,
     #[schemars(extend("x-alias" = ["risk_level", "risk_classification"]))]
     pub risk: ReportedRisk,
-    /// What happens to it.
+    /// What the task changes in the file.
     #[serde(default)]
     pub change: String,
 }
 
-/// A plan as one task, or as several if it is too much for one.
+/// A plan as one task, or as several tasks if it is too large for one.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Split")]
 pub struct SplitPayload {
@@ -97,12 +98,12 @@ pub struct SplitPayload {
 pub struct SplitTask {
     #[serde(flatten)]
     pub task: PlannedTask,
-    /// Its concerns: one entry for each thing that could be done without the others.
+    /// The concerns of the task: one entry for each part that could be done without the others.
     #[schemars(length(min = 1))]
     pub concerns: Vec<NonBlankText>,
     /// The approximate number of lines that will change.
     pub lines: u32,
-    /// The kinds of work that it needs.
+    /// The kinds of work that the task needs.
     #[schemars(length(min = 1))]
     pub work: Vec<WorkKind>,
     /// What the code already contains, for someone who has not read it.

@@ -6,6 +6,7 @@ use super::words::NonBlankText;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Observations about the repository from one perspective.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Research {
     /// The perspective of the research.

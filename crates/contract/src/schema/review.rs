@@ -27,7 +27,7 @@ pub struct Review {
     pub common: CommonPayload,
 }
 
-/// The verdict of any other reviewer.
+/// A review by any role except `reviewer`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct VerdictPayload {
     /// The assessment, in one paragraph.
@@ -38,7 +38,7 @@ pub struct VerdictPayload {
     /// What was examined.
     #[serde(default)]
     pub checked: Vec<String>,
-    /// Judgements of acceptance criteria, each with a place or an evidence row.
+    /// Judgements of acceptance criteria, each with a location or an evidence row.
     #[serde(default)]
     pub criteria: Vec<ReportedJudgement>,
     #[serde(flatten)]

@@ -5,6 +5,7 @@ use super::words::{NonBlankText, ReportedSeverity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Requirements and acceptance criteria.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Spec {
     pub title: NonBlankText,
@@ -17,7 +18,7 @@ pub struct Spec {
     pub out_of_scope: Vec<String>,
     #[serde(default)]
     pub assumptions: Vec<String>,
-    /// Objections to the request as it stands.
+    /// Objections to the request as it is written.
     #[serde(default)]
     pub concerns: Vec<Concern>,
     #[serde(flatten)]
@@ -41,13 +42,13 @@ pub struct Requirement {
 #[schemars(rename = "Criterion")]
 pub struct CriterionRecord {
     pub id: NonBlankText,
-    /// What must be observable.
+    /// The behaviour that must be observable.
     #[schemars(extend("x-alias" = ["description", "criterion"]))]
     pub text: NonBlankText,
-    /// The requirements that it covers.
+    /// The requirements that the criterion covers.
     #[serde(default)]
     pub covers: Vec<String>,
-    /// How it is tested.
+    /// How the criterion is tested.
     #[serde(default)]
     pub test: String,
 }

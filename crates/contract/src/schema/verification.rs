@@ -7,6 +7,7 @@ use remand_kernel::criteria;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// A judgement of each acceptance criterion of a task.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Verification {
     #[schemars(extend("x-alias" = ["task_id"]))]
@@ -26,7 +27,7 @@ pub struct Verification {
     pub common: CommonPayload,
 }
 
-/// The judgement of one criterion. A place or a row is required.
+/// The judgement of one criterion. `place` or `row` is required.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Judgement")]
 pub struct ReportedJudgement {
@@ -34,10 +35,10 @@ pub struct ReportedJudgement {
     #[schemars(extend("x-alias" = ["id", "criterion_id"]))]
     pub criterion: NonBlankText,
     pub met: CriterionStatus,
-    /// Where the code shows it.
+    /// The location in the code that proves the judgement.
     #[serde(default)]
     pub place: ReportedPlace,
-    /// The evidence row that shows it.
+    /// The evidence row that proves the judgement.
     #[serde(default)]
     pub row: Option<String>,
     #[serde(default)]

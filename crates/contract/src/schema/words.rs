@@ -1,4 +1,4 @@
-//! The enumerations used in results. `x-same` lists synonyms; `x-mapped` lists synonyms whose use is recorded.
+//! The enumerations in results. `x-same` lists accepted synonyms; `x-mapped` lists synonyms whose use is also recorded.
 
 use remand_kernel::{event, evidence, finding, gaps};
 use schemars::JsonSchema;
@@ -27,13 +27,13 @@ pub enum CompletionStatus {
 #[schemars(extend("x-mapped" = {"high": "major", "medium": "minor", "low": "minor"}))]
 #[schemars(rename = "Severity")]
 pub enum ReportedSeverity {
-    /// The work must not continue with it.
+    /// Work must not continue until it is fixed.
     Blocker,
-    /// A wrong or unsafe result.
+    /// The result is wrong or unsafe.
     Critical,
     /// A defect with a workaround.
     Major,
-    /// For later; never a reason for another round.
+    /// Can wait; never a reason for another round.
     Minor,
 }
 
@@ -114,11 +114,11 @@ pub enum TaskType {
 pub enum ReportedGapSeverity {
     /// The specification cannot be implemented, or is unsafe.
     Critical,
-    /// Two readers would build different things.
+    /// Two readers would implement it differently.
     High,
     /// An edge case is undefined.
     Medium,
-    /// Wording.
+    /// Only the wording is unclear.
     Low,
 }
 

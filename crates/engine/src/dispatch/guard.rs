@@ -3,7 +3,7 @@
 use crate::pinned::MayWrite;
 use crate::ticket::TicketPaths;
 use remand_documents::tracker::FOLDER;
-use remand_git::{ChangeKind, ChangedPath, Oddity, OddityKind};
+use remand_git::{ChangeKind, ChangedPath, Leftover, LeftoverKind};
 use remand_source::{is_test_file, same_outside_tests, same_tests};
 use std::path::Path;
 
@@ -61,19 +61,19 @@ impl Permit {
     }
 
     /// Whether a leftover fails the dispatch. Other leftovers are only undone and noted, because tools create them too.
-    pub fn forbids(&self, oddity: &Oddity) -> bool {
-        let path = &oddity.path;
-        match &oddity.what {
-            OddityKind::Fifo
-            | OddityKind::Socket
-            | OddityKind::Device
-            | OddityKind::HardLink
-            | OddityKind::Privileged(_)
-            | OddityKind::Repository
-            | OddityKind::Submodule
-            | OddityKind::Git(..) => true,
-            OddityKind::Mode(..) => !self.covers(path),
-            OddityKind::EmptyFolder | OddityKind::Ignored | OddityKind::InSubmodule => {
+    pub fn forbids(&self, leftover: &Leftover) -> bool {
+        let path = &leftover.path;
+        match &leftover.kind {
+            LeftoverKind::Fifo
+            | LeftoverKind::Socket
+            | LeftoverKind::Device
+            | LeftoverKind::HardLink
+            | LeftoverKind::Privileged(_)
+            | LeftoverKind::Repository
+            | LeftoverKind::Submodule
+            | LeftoverKind::Git(..) => true,
+            LeftoverKind::Mode(..) => !self.covers(path),
+            LeftoverKind::EmptyFolder | LeftoverKind::Ignored | LeftoverKind::InSubmodule => {
                 self.is_read_only() || is_protected(path)
             }
         }
@@ -227,26 +227,26 @@ mod tests {
     // CORE-16
     #[test]
     fn malicious_leftovers_fail_every_role_and_leftovers_of_tools_fail_only_readers() {
-        let leftover = |what: OddityKind| Oddity { path: "src/a".into(), what };
+        let leftover = |kind: LeftoverKind| Leftover { path: "src/a".into(), kind };
         let (writer, reader) = (permit(&[MayWrite::Tree], None), permit(&[], None));
-        for what in [
-            OddityKind::Fifo,
-            OddityKind::HardLink,
-            OddityKind::Privileged(0o4755),
-            OddityKind::Submodule,
-            OddityKind::Git(None, None),
+        for kind in [
+            LeftoverKind::Fifo,
+            LeftoverKind::HardLink,
+            LeftoverKind::Privileged(0o4755),
+            LeftoverKind::Submodule,
+            LeftoverKind::Git(None, None),
         ] {
-            assert!(writer.forbids(&leftover(what.clone())) && reader.forbids(&leftover(what)));
+            assert!(writer.forbids(&leftover(kind.clone())) && reader.forbids(&leftover(kind)));
         }
-        for what in [
-            OddityKind::Ignored,
-            OddityKind::InSubmodule,
-            OddityKind::EmptyFolder,
-            OddityKind::Mode(0o644, 0o600),
+        for kind in [
+            LeftoverKind::Ignored,
+            LeftoverKind::InSubmodule,
+            LeftoverKind::EmptyFolder,
+            LeftoverKind::Mode(0o644, 0o600),
         ] {
-            assert!(!writer.forbids(&leftover(what.clone())) && reader.forbids(&leftover(what)));
+            assert!(!writer.forbids(&leftover(kind.clone())) && reader.forbids(&leftover(kind)));
         }
-        let planted = Oddity { path: ".remand/roles".into(), what: OddityKind::Ignored };
+        let planted = Leftover { path: ".remand/roles".into(), kind: LeftoverKind::Ignored };
         assert!(writer.forbids(&planted));
     }
 

@@ -3,7 +3,7 @@
 
 use super::{Brief, note};
 use crate::site::Trouble;
-use remand_git::{clear_way, remove};
+use remand_git::{create_parents, remove};
 use remand_ledger::fact::{Note, NoteKind};
 use std::path::{Path, PathBuf};
 
@@ -51,7 +51,7 @@ impl HiddenSettings {
     pub fn move_back(self, title: &str) -> Result<Vec<Note>, Trouble> {
         let mut notes = Vec::new();
         for (path, to) in self.moved {
-            clear_way(&self.tree, &path)?;
+            create_parents(&self.tree, &path)?;
             let from = self.tree.join(&path);
             if from.symlink_metadata().is_ok() {
                 let name = path.display().to_string();

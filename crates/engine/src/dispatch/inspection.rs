@@ -3,7 +3,7 @@
 use super::{Brief, out_of_time, surroundings};
 use crate::site::Trouble;
 use remand_agents::driver::AgentReport;
-use remand_git::{ChangedPath, Oddity, TreeId};
+use remand_git::{ChangedPath, Leftover, TreeId};
 use remand_kernel::signal::Failure;
 use remand_ledger::Blob;
 use remand_ledger::fact::Note;
@@ -14,9 +14,9 @@ pub struct Inspection {
     pub after: TreeId,
     pub violations: Vec<ChangedPath>,
     /// All leftovers; they are always undone.
-    pub oddities: Vec<Oddity>,
+    pub leftovers: Vec<Leftover>,
     /// The leftovers that fail the dispatch.
-    pub forbidden: Vec<Oddity>,
+    pub forbidden: Vec<Leftover>,
     pub notes: Vec<Note>,
     pub blobs: Vec<Blob>,
 }
@@ -28,7 +28,7 @@ impl Inspection {
 
     pub fn violation_text(&self, brief: &Brief<'_>) -> String {
         let changes = self.violations.iter().map(|change| change.path.display().to_string());
-        let all: Vec<String> = changes.chain(self.forbidden.iter().map(Oddity::to_string)).collect();
+        let all: Vec<String> = changes.chain(self.forbidden.iter().map(Leftover::to_string)).collect();
         let (listed, more) = all.split_at(all.len().min(5));
         let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
         let (title, permitted) = (&brief.title, brief.permit.description());

@@ -34,7 +34,7 @@ use remand_agents::output::OutputReader;
 use remand_agents::rehearsal::DispatchInfo;
 use remand_agents::submission::Terms;
 use remand_contract::{Expectation, SchemaId};
-use remand_git::{Aftermath, Census, ChangedPath, KeepIgnored, Oddity, Reach, TreeId, remove};
+use remand_git::{Aftermath, ChangedPath, Inventory, KeepIgnored, Leftover, Reach, TreeId, remove};
 use remand_kernel::change::Digest;
 use remand_kernel::command::Dispatch;
 use remand_kernel::event::{Limits, Usage};
@@ -71,7 +71,7 @@ struct Brief<'b> {
     permit: Permit,
     lane: LaneTree,
     /// The inventory of the tree before the dispatch.
-    before: Census,
+    before: Inventory,
     folder: Folder,
     prompt: String,
     /// The prompt for an agent without a resumed session.
@@ -303,10 +303,10 @@ fn reader_name(job: &Job) -> String {
 }
 
 /// Takes the inventory of the tree before the agent starts. Build output stays in the lane that produced it.
-fn take_inventory(job: &Job, permit: &Permit, lane: &LaneTree) -> Result<Census, Trouble> {
+fn take_inventory(job: &Job, permit: &Permit, lane: &LaneTree) -> Result<Inventory, Trouble> {
     let _main = job.site.hold_main();
     let keep = if permit.is_read_only() { KeepIgnored::Nothing } else { KeepIgnored::BuildOutput };
-    Ok(lane.work.begin(keep, reach(job))?)
+    Ok(lane.work.clean_up(keep, reach(job))?)
 }
 
 /// If the sandbox does not keep agents out of the repository, the guard watches the repository as well.
@@ -408,7 +408,7 @@ impl Brief<'_> {
     fn inspect(&self, ended: &JobEnd) -> Result<Inspection, Trouble> {
         let _main = self.job.site.hold_main();
         let work = &self.lane.work;
-        let Aftermath { tree: after, changes, oddities } =
+        let Aftermath { tree: after, changes, leftovers } =
             work.aftermath(&self.before, &self.lane.tree, reach(self.job))?;
         let versions = |path: &Path| {
             let read = |tree: &TreeId| String::from_utf8(work.read(tree, path).ok()??).ok();
@@ -417,12 +417,12 @@ impl Brief<'_> {
         let violations: Vec<ChangedPath> =
             self.permit.violations(&changes, &versions).into_iter().cloned().collect();
         let (forbidden, noted): (Vec<Oddity>, Vec<Oddity>) =
-            oddities.iter().cloned().partition(|oddity| self.permit.forbids(oddity));
+            leftovers.iter().cloned().partition(|oddity| self.permit.forbids(oddity));
         let (notes, blobs) = (Vec::new(), Vec::new());
-        let mut inspection = Inspection { after, violations, oddities, forbidden, notes, blobs };
+        let mut inspection = Inspection { after, violations, leftovers, forbidden, notes, blobs };
         if inspection.is_violation() {
             let mut diff = work.patch(&self.lane.tree, &inspection.after)?;
-            diff.extend(inspection.forbidden.iter().flat_map(Oddity::diff));
+            diff.extend(inspection.forbidden.iter().flat_map(Leftover::diff));
             let diff = self.job.site.blob_of_bytes(&diff);
             let (text, files) = (inspection.violation_text(self), inspection.files());
             inspection.notes.push(Note { kind: NoteKind::Violation, text, files, blob: Some(diff.id) });
@@ -464,9 +464,9 @@ impl Brief<'_> {
             }
         };
         let result = combine(result, self.folder.clear().map_err(Trouble::from));
-        let oddities = inspection.map(|inspection| inspection.oddities.as_slice()).unwrap_or_default();
+        let leftovers = inspection.map(|inspection| inspection.leftovers.as_slice()).unwrap_or_default();
         let result =
-            combine(result, self.lane.work.undo_oddities(&self.before, oddities).map_err(Trouble::from));
+            combine(result, self.lane.work.undo_leftovers(&self.before, leftovers).map_err(Trouble::from));
         let kept = session::keep_or_forget(self, result.as_ref().err().map(|trouble| trouble.failure));
         let result = combine(result, kept.or_else(|trouble| session::forget(self).and(Err(trouble))));
         let undone = if result.is_err() { self.undo() } else { Ok(()) };

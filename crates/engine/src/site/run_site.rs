@@ -49,7 +49,8 @@ impl Site {
             inherit_trees(settings, &reader, run);
         }
         remand_git::private_folder(&folder)?;
-        let repository = settings.repository.bounded(super::sandbox::bounds(settings, run, stop));
+        let repository =
+            settings.repository.with_program_limits(super::sandbox::git_program_limits(settings, run, stop));
         let trees = RunTrees::begin(&repository, &run.0, &folder, &base)?;
         let drivers = drivers(settings, run, &pinned)?;
         let (run, settings) = (run.clone(), Arc::clone(settings));

@@ -1,7 +1,7 @@
 //! The sandbox of programs that may run code of an agent: checks, and programs that git starts.
 
 use super::settings::Settings;
-use remand_git::{ProgramBounds, ProgramWarnings};
+use remand_git::{GitProgramLimits, ProgramWarnings};
 use remand_ledger::RunId;
 use remand_process::Cancel;
 use remand_process::confine::{Policy, Privacy};
@@ -73,13 +73,13 @@ fn settings_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The limits of programs that git starts for a run.
-pub(super) fn bounds(settings: &Settings, run: &RunId, cancel: &Cancel) -> ProgramBounds {
+pub(super) fn git_program_limits(settings: &Settings, run: &RunId, cancel: &Cancel) -> GitProgramLimits {
     let mut environment = settings.environment.clone();
     environment.insert("HOME".into(), settings.user_home.clone());
     // All calls of git have to see the same settings.
     environment.extend(settings_folder().map(|folder| (SETTINGS_FOLDER.into(), folder)));
     let read_write = settings.sandbox.writable_by_hooks(Path::new(&settings.user_home));
-    ProgramBounds {
+    GitProgramLimits {
         program: settings.program.clone(),
         environment,
         policy: Policy { read_write, ..sandbox(settings) },
@@ -87,6 +87,6 @@ pub(super) fn bounds(settings: &Settings, run: &RunId, cancel: &Cancel) -> Progr
         scratch: settings.home.run(run).join("scratch"),
         marker: run.to_string(),
         cancel: cancel.clone(),
-        remarks: ProgramWarnings::default(),
+        warnings: ProgramWarnings::default(),
     }
 }

@@ -66,7 +66,7 @@ fn repository(place: &BenchFolder, files: u32) -> Result<PathBuf, CommandFailure
     Ok(root)
 }
 
-/// The cost after a dispatch: census, snapshot and comparison.
+/// The cost after a dispatch: inventory, snapshot and comparison.
 fn guard(place: &BenchFolder, root: &Path, scale: Scale, files: u32) -> Result<Figure, CommandFailure> {
     let git = |error: remand_git::GitError| CommandFailure::from(error);
     let repository = Repository::discover(root).map_err(git)?;
@@ -76,13 +76,13 @@ fn guard(place: &BenchFolder, root: &Path, scale: Scale, files: u32) -> Result<F
     let mut before = work.snapshot().map_err(git)?;
     let (mut guard, mut status) = (Durations::default(), Durations::default());
     for number in 0..scale.of(ROUNDS).max(5) {
-        let stock = work.begin(KeepIgnored::BuildOutput, Reach::Tree).map_err(git)?;
+        let inventory = work.clean_up(KeepIgnored::BuildOutput, Reach::Tree).map_err(git)?;
         for tree in [work.path(), root] {
             let changed = tree.join("part1/file1.txt");
             fs::write(&changed, format!("round {number}\n")).map_err(|error| defect(error.to_string()))?;
         }
         let begun = Instant::now();
-        let left = work.aftermath(&stock, &before, Reach::Tree).map_err(git)?;
+        let left = work.aftermath(&inventory, &before, Reach::Tree).map_err(git)?;
         guard.take(begun.elapsed());
         before = left.tree;
         let begun = Instant::now();

@@ -33,7 +33,7 @@ pub fn repository(checkup: &mut Checkup, repository: &Repository) {
         match &found {
             Hygiene::OnDefaultBranch { .. } | Hygiene::DetachedHead => checkup.ok("repository", what),
             Hygiene::Dirty { .. } => checkup.warn("repository", what, "commit what a run needs"),
-            Hygiene::InProgress { what: started } => {
+            Hygiene::InProgress { operation: started } => {
                 checkup.warn("repository", what, format!("finish the {started} first; a run ignores it"));
             }
             Hygiene::Submodules { .. } => {

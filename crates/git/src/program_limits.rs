@@ -1,4 +1,4 @@
-//! Limits on the user's programs that git starts, such as hooks and filters. Agents may have written their code.
+//! Limits for the user's programs that git starts, such as hooks and filters. Agents may have written their code.
 
 use super::GitError;
 use super::error::{self, UserProgram};
@@ -23,50 +23,50 @@ const SIGNING_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 /// Time limit for a call that restores a tree after a cancel.
 const CLEANUP_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Maximum bytes of output of one call; no list of paths is longer.
+/// Maximum output of one call, in bytes. It is more than any list of paths needs.
 const MAX_OUTPUT: usize = 256 * 1024 * 1024;
 
-/// What the user's programs may see and do when git starts them for a run.
+/// The limits of the user's programs that git starts for a run.
 #[derive(Clone, Debug)]
-pub struct ProgramBounds {
+pub struct GitProgramLimits {
     /// The program that implements `confine --policy JSON -- argv`.
     pub program: PathBuf,
     pub environment: BTreeMap<OsString, OsString>,
     /// The basic sandbox policy; each call adds what it needs.
     pub policy: Policy,
-    /// Git settings files that contain secrets. Git may read them, but not the programs that it starts.
+    /// Git settings files that contain secrets. Git may read them; the programs that it starts may not.
     pub secret: Vec<PathBuf>,
-    /// The parent of temporary folders.
+    /// The parent of the temporary folders of calls.
     pub scratch: PathBuf,
-    /// The marker of their processes.
+    /// The marker of the programs' processes.
     pub marker: String,
     pub cancel: Cancel,
-    pub remarks: ProgramWarnings,
+    pub warnings: ProgramWarnings,
 }
 
 /// Warnings about programs that failed although git continued.
 #[derive(Clone, Debug, Default)]
 pub struct ProgramWarnings {
-    texts: Arc<Mutex<Vec<String>>>,
+    messages: Arc<Mutex<Vec<String>>>,
 }
 
 impl ProgramWarnings {
     /// Removes and returns the collected warnings, each once.
     pub fn take(&self) -> Vec<String> {
-        std::mem::take(&mut *self.texts.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.messages.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) fn add(&self, text: String) {
-        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        if !texts.contains(&text) {
-            texts.push(text);
+    pub(super) fn add(&self, message: String) {
+        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        if !messages.contains(&message) {
+            messages.push(message);
         }
     }
 }
 
-impl ProgramBounds {
+impl GitProgramLimits {
     /// Runs `git commit` with its hooks inside the sandbox. It may write to `writes` and read `reads`. The temporary folder
-    /// has the same path each time, so that hooks behave the same when a commit is repeated.
+    /// has the same path each time, so hooks behave the same when a commit is repeated.
     pub(super) fn commit(
         &self,
         invocation: Invocation,
@@ -78,32 +78,33 @@ impl ProgramBounds {
         job.marker = self.marker.clone();
         let policy = self.policy_for(&scratch, writes, reads);
         job.confine = Some(Confinement { exe: self.program.clone(), policy });
-        let answer = run_job(&job, "git commit", UserProgram::Hook, &self.cancel);
+        let output = run_job(&job, "git commit", UserProgram::Hook, &self.cancel);
         remove(&scratch)?;
-        answer
+        output
     }
 
-    /// Runs git so that the programs that it starts run inside the sandbox, through `confine`. `settings` are the names of
-    /// the variables for the program and the policy. After a cancel, calls still run with a short time limit, since the
-    /// tree has to be restored.
-    pub(super) fn around(
+    /// Runs git outside the sandbox and the programs that it starts inside, through `confine`. `variables` are the names of
+    /// the environment variables for the program and the policy. After a cancel, calls still run with a short time limit,
+    /// since the tree has to be restored.
+    pub(super) fn confine_started_programs(
         &self,
         invocation: Invocation,
         writes: &[&Path],
         reads: &[PathBuf],
-        settings: [&str; 2],
+        variables: [&str; 2],
     ) -> Result<CallOutput, GitError> {
         static CALLS: AtomicU64 = AtomicU64::new(0);
         let number = CALLS.fetch_add(1, Ordering::Relaxed);
-        let (command, mut job) = (invocation.words().to_string(), invocation.job());
+        let (command, mut job) = (invocation.command_line().to_string(), invocation.job());
         let scratch = self.prepare(&mut job, &format!("git-{}-{number}", std::process::id()))?;
         // A job kills all processes with its marker when it ends, and one command can run several calls concurrently.
         job.marker = format!("{}/git/{number}", self.marker);
         let mut policy = self.policy_for(&scratch, writes, reads);
         policy.hidden.extend(self.secret.iter().cloned());
         let policy = policy.to_json().map_err(|source| SpawnError::Confine { source })?;
-        let [program, bounds] = settings.map(OsString::from);
-        job.environment.extend([(program, self.program.clone().into_os_string()), (bounds, policy.into())]);
+        let [program_variable, policy_variable] = variables.map(OsString::from);
+        let program = self.program.clone().into_os_string();
+        job.environment.extend([(program_variable, program), (policy_variable, policy.into())]);
         let cancel = match self.cancel.is_cancelled() {
             true => {
                 job.limits.time = CLEANUP_TIMEOUT;
@@ -111,22 +112,22 @@ impl ProgramBounds {
             }
             false => self.cancel.clone(),
         };
-        let answer = run_job(&job, &command, UserProgram::FilterOrMergeDriver, &cancel);
+        let output = run_job(&job, &command, UserProgram::FilterOrMergeDriver, &cancel);
         remove(&scratch)?;
-        answer
+        output
     }
 
-    /// Runs a call of git that signs, with the user's environment and outside the sandbox, since no code of an agent is
-    /// involved. It may wait for a passphrase, so it ends on cancel and at its time limit.
+    /// Runs a git call that signs, with the user's environment and outside the sandbox, since no code of an agent is
+    /// involved. The call may wait for a passphrase, so it ends on cancel and at its time limit.
     pub(super) fn sign(&self, invocation: Invocation) -> Result<CallOutput, GitError> {
-        let mut job = invocation.job_of_user();
+        let mut job = invocation.user_job();
         job.marker = format!("{}/git/signing", self.marker);
         job.limits.time = SIGNING_TIMEOUT;
         job.survivors = Survivors::Daemons;
         run_job(&job, "git commit-tree -S", UserProgram::Signer, &self.cancel)
     }
 
-    /// Sets the environment, the limits and a temporary folder of a job.
+    /// Sets the environment and the limits of a job, and creates its temporary folder.
     fn prepare(&self, job: &mut ProcessJob, name: &str) -> Result<PathBuf, GitError> {
         let scratch = self.scratch.join(name);
         remove(&scratch)?;
