@@ -14,7 +14,7 @@ pub fn run(
     gaps: u16,
 ) -> Result<ExitCode, CommandFailure> {
     let roles = load::roles(context)?;
-    let program = load::accepted(context, name, &roles)?;
+    let program = load::program(context, name, &roles)?;
     let bound = bound(&program, &[("tasks", tasks), ("gaps", gaps)]).map_err(|_| {
         CommandFailure::user(format!("{name} has too many states to count"), "reduce its budgets")
     })?;

@@ -46,7 +46,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
             Err(HostError::Lock(LockError::Held { owner, .. })) => {
                 tell(&format!("{owner} drives the run and will end it"));
                 if let RequestOutcome::Done(exit) =
-                    requests::await_delivery(context, &workplace, &row.run, request)?
+                    requests::await_outcome(context, &workplace, &row.run, request)?
                 {
                     return Ok(exit);
                 }

@@ -2,7 +2,7 @@
 
 use super::runs::{chosen, heading};
 use crate::context::CommandContext;
-use crate::tally::{is_open, tally};
+use crate::finding_counts::{count_findings, is_open};
 use crate::workplace::Workplace;
 use remand_kernel::finding::{Category, FindingKind, Severity};
 use remand_kernel::state::FiledStatus;
@@ -30,16 +30,16 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     let reader = workplace.reader()?;
     let row = chosen(&reader, args.run.as_deref())?;
     let all = reader.findings(&row.run)?;
-    let tally = tally(&all);
+    let counts = count_findings(&all);
     let mut shown: Vec<FindingRow> =
         all.into_iter().filter(|finding| !args.open || is_open(finding.status)).collect();
     shown.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), finding.position));
     if context.json {
-        print_json(&json!({ "run": row.run, "tally": tally, "findings": shown }))?;
+        print_json(&json!({ "run": row.run, "tally": counts, "findings": shown }))?;
         return Ok(ExitCode::Done);
     }
     let ink = Ink::of_stdout();
-    let mut text = format!("{}\nfindings: {}\n", heading(&row), tally.words());
+    let mut text = format!("{}\nfindings: {}\n", heading(&row), counts.describe());
     for severity in SEVERITIES {
         let of: Vec<&FindingRow> = shown.iter().filter(|finding| finding.severity == severity).collect();
         if !of.is_empty() {

@@ -23,7 +23,7 @@ pub fn run(
     output: Option<&Path>,
 ) -> Result<ExitCode, CommandFailure> {
     let roles = load::roles(context)?;
-    let program = load::accepted(context, name, &roles)?;
+    let program = load::program(context, name, &roles)?;
     let drawn = match format {
         GraphFormat::Mermaid => remand_drawings::mermaid(&program),
         GraphFormat::Dot => remand_drawings::dot(&program),

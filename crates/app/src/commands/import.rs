@@ -65,7 +65,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     if args.role.is_some() && args.files.len() > 1 {
         return Err(CommandFailure::user("`--role` takes a single file", "import the files one by one"));
     }
-    let known = load::own_roles(context)?;
+    let known = load::base_roles(context)?;
     let mut rows = Vec::new();
     for file in &args.files {
         let imported = import(context, &known, file, args)?;
@@ -98,22 +98,19 @@ fn import(
     let tool = match (args.from.map(ToolName::tool), foreign::format(&source)) {
         (Some(tool), _) | (None, Some(RoleFormat::Of(tool))) => tool,
         (None, Some(RoleFormat::Ours)) => {
-            let hint = format!("put it into {}; no import is needed", load::OWN_ROLES);
+            let hint = format!("put it into {}; no import is needed", load::ROLES_FOLDER);
             return Err(CommandFailure::user(format!("{file} is a role file of remand already"), hint));
         }
         (None, None) => {
             let hint = "use `--from claude`, `--from copilot` or `--from opencode`";
-            return Err(CommandFailure::user(
-                format!("the tool that {file} is for cannot be detected"),
-                hint,
-            ));
+            return Err(CommandFailure::user(format!("it is unclear which tool {file} is for"), hint));
         }
     };
-    let foreign = foreign::read(tool, &source).map_err(|problems| load::refused(&source, &problems))?;
+    let foreign = foreign::read(tool, &source).map_err(|problems| load::refuse(&source, &problems))?;
     let title = title(known, &foreign, &source, args)?;
     let mut roles = known.clone();
     let unused =
-        roles.adopt(&title, &foreign, &source).map_err(|problems| load::refused(&source, &problems))?;
+        roles.adopt(&title, &foreign, &source).map_err(|problems| load::refuse(&source, &problems))?;
     match (known.get(&title).cloned(), roles.get(&title).cloned()) {
         (Some(ours), Some(spec)) => Ok(Imported { file, foreign, ours, spec, unused, roles }),
         (None, _) | (_, None) => Err(no_role(known, &title, &file)),
@@ -158,9 +155,9 @@ fn write(context: &CommandContext<'_>, imported: &Imported, args: &Args) -> Resu
             hint,
         )
     })?;
-    let path = PathBuf::from(load::OWN_ROLES).join(format!("{title}.md"));
+    let path = PathBuf::from(load::ROLES_FOLDER).join(format!("{title}.md"));
     let source = SourceText::new(path.display().to_string(), text);
-    Roles::default().add(title, &source).map_err(|problems| load::refused(&source, &problems))?;
+    Roles::default().add(title, &source).map_err(|problems| load::refuse(&source, &problems))?;
     let root = load::root(context).unwrap_or_else(|| crate::workplace::here(context));
     let replace = if args.force { Replace::Differing } else { Replace::Nothing };
     files::write(&root, &[ExportedFile { path: path.clone(), text: source.text }], replace)?;

@@ -1,6 +1,6 @@
 //! `remand run`: takes a request to a verified commit.
 
-use crate::beginning::{self, About};
+use crate::beginning::{self, SubjectArg};
 use crate::context::CommandContext;
 use crate::driving;
 use crate::host;
@@ -63,13 +63,13 @@ pub struct Args {
 }
 
 impl Args {
-    fn about(&self) -> Result<About, CommandFailure> {
+    fn about(&self) -> Result<SubjectArg, CommandFailure> {
         Ok(match (&self.issue, &self.ticket, &self.spec) {
-            (Some(id), _, _) => About::Issue(id.clone()),
-            (None, Some(file), _) => About::Ticket(file.clone()),
-            (None, None, Some(file)) => About::Spec(file.clone()),
+            (Some(id), _, _) => SubjectArg::Issue(id.clone()),
+            (None, Some(file), _) => SubjectArg::Ticket(file.clone()),
+            (None, None, Some(file)) => SubjectArg::Spec(file.clone()),
             (None, None, None) => {
-                About::Request(beginning::request(self.request.as_deref().unwrap_or_default())?)
+                SubjectArg::Request(beginning::read_request(self.request.as_deref().unwrap_or_default())?)
             }
         })
     }
@@ -120,7 +120,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     }
     let run = beginning.run.clone();
     if !context.json {
-        let bound = beginning::bound(&beginning.program, beginning.start.mode);
+        let bound = beginning::describe_bound(&beginning.program, beginning.start.mode);
         tell(&format!("run {run}: {}, {}, {bound}", beginning.program.name, beginning.start.mode.name()));
     }
     let mut host = host::open(&workplace)?;

@@ -17,11 +17,11 @@ pub fn run(context: &CommandContext<'_>, path: &Path) -> Result<ExitCode, Comman
     let roles = load::roles(context)?;
     let name = path.display().to_string();
     let source = yaml::decode(&name, &load::read(path)?)
-        .map_err(|undecodable| load::refused(&undecodable.source, &[undecodable.problem]))?;
-    let walk = read(&source).map_err(|problems| load::refused(&source, &problems))?;
+        .map_err(|undecodable| load::refuse(&undecodable.source, &[undecodable.problem]))?;
+    let walk = read(&source).map_err(|problems| load::refuse(&source, &problems))?;
     let beside = path.parent().map(|folder| folder.join(&walk.workflow.it)).filter(|file| file.is_file());
     let workflow = beside.map_or_else(|| walk.workflow.it.clone(), |file| file.display().to_string());
-    let program = load::accepted(context, &workflow, &roles)?;
+    let program = load::program(context, &workflow, &roles)?;
     let (walker, problem) = take(&program, &walk, &source)?;
     if context.json {
         print_json(&to_json(&program, &walker, problem.as_ref(), &source))?;
@@ -34,7 +34,7 @@ pub fn run(context: &CommandContext<'_>, path: &Path) -> Result<ExitCode, Comman
             let _ = problem;
             Ok(ExitCode::User)
         }
-        Some(problem) => Err(load::refused(&source, &[problem])),
+        Some(problem) => Err(load::refuse(&source, &[problem])),
     }
 }
 

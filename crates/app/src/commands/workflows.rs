@@ -12,7 +12,7 @@ pub fn run(context: &CommandContext<'_>, name: Option<&str>) -> Result<ExitCode,
     }
     let roles = load::roles(context)?;
     let mut rows = Vec::new();
-    let own = load::own_workflows(context);
+    let own = load::repository_workflows(context);
     let shipped = remand_workflow::shipped::WORKFLOWS.iter().map(|(name, _)| *name);
     let shipped = shipped.filter(|name| !own.iter().any(|own| own == name));
     for name in shipped.chain(own.iter().map(String::as_str)) {

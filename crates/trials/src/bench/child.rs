@@ -50,8 +50,9 @@ pub fn this_program(folder: &Path, arguments: &[OsString]) -> Result<JobEnd, Com
 }
 
 fn ended(folder: &Path, arguments: &[OsString], tracer: &[OsString]) -> Result<JobEnd, CommandFailure> {
-    let program = std::env::current_exe()
-        .map_err(|error| CommandFailure::internal_error("this program cannot find its own file", &error))?;
+    let program = std::env::current_exe().map_err(|error| {
+        CommandFailure::internal_error("the path of this program cannot be determined", &error)
+    })?;
     let argv = tracer.iter().cloned().chain([program.into_os_string()]).chain(arguments.iter().cloned());
     let mut job = ProcessJob::apart(argv, folder, "bench").inherit(&["PATH", "HOME"]);
     job.limits.time = Duration::from_secs(1_800);

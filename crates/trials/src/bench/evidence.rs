@@ -104,8 +104,9 @@ fn guard(place: &BenchFolder, root: &Path, scale: Scale, files: u32) -> Result<F
 }
 
 fn sandbox(root: &Path, scale: Scale) -> Result<Figure, CommandFailure> {
-    let exe = std::env::current_exe()
-        .map_err(|error| CommandFailure::internal_error("this program cannot find its own file", &error))?;
+    let exe = std::env::current_exe().map_err(|error| {
+        CommandFailure::internal_error("the path of this program cannot be determined", &error)
+    })?;
     let policy = Policy { read_write: vec![root.to_path_buf(), "/dev/null".into()], ..Policy::default() };
     let spawned = |confine: Option<Confinement>| {
         let mut job = job(root, &["true"]);
@@ -135,8 +136,9 @@ fn sandbox(root: &Path, scale: Scale) -> Result<Figure, CommandFailure> {
 
 /// The same work in two runs; the second only looks its results up in the cache.
 fn cascade(place: &BenchFolder, root: &Path, files: u32) -> Result<Figure, CommandFailure> {
-    let exe = std::env::current_exe()
-        .map_err(|error| CommandFailure::internal_error("this program cannot find its own file", &error))?;
+    let exe = std::env::current_exe().map_err(|error| {
+        CommandFailure::internal_error("the path of this program cannot be determined", &error)
+    })?;
     let state = place.part("state")?;
     let script = place.part("script")?.join("rehearsal.yaml");
     fs::write(&script, REHEARSAL).map_err(|error| defect(error.to_string()))?;

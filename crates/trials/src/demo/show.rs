@@ -145,7 +145,7 @@ impl<'c> Show<'c> {
             return Ok(());
         }
         let program = std::env::current_exe().map_err(|error| {
-            CommandFailure::internal_error("this program cannot find its own file", &error)
+            CommandFailure::internal_error("the path of this program cannot be determined", &error)
         })?;
         let argv = std::iter::once(program.into_os_string()).chain(words.iter().map(Into::into));
         let mut job = ProcessJob::apart(argv, self.project.checkout(), "demo");

@@ -44,7 +44,7 @@ impl Lineup {
         inherited: BTreeMap<OsString, OsString>,
     ) -> Result<Lineup, CommandFailure> {
         let program = std::env::current_exe().map_err(|error| {
-            CommandFailure::internal_error("this program cannot find its own file", &error)
+            CommandFailure::internal_error("the path of this program cannot be determined", &error)
         })?;
         let (folder, folders) = match keep {
             Some(folder) => (folder.to_path_buf(), Folders::Kept),

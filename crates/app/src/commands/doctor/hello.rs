@@ -55,8 +55,9 @@ fn dispatch(root: &Path, config: &Config, who: &Who<'_>) -> Result<Attempt, Comm
     lay_out(root, config)
         .map_err(|error| CommandFailure::internal_error("the scratch folder cannot be created", &error))?;
     Repository::create(&project, "work", "A place to say hello")?;
-    let program = std::env::current_exe()
-        .map_err(|error| CommandFailure::internal_error("this program cannot find its own file", &error))?;
+    let program = std::env::current_exe().map_err(|error| {
+        CommandFailure::internal_error("the path of this program cannot be determined", &error)
+    })?;
     let path = |name: &str| root.join(name).into_os_string();
     let mut argv =
         vec![program.into_os_string(), "--json".into(), "run".into(), "Return your result.".into()];

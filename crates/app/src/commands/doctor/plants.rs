@@ -104,7 +104,7 @@ struct Scratch {
 impl Scratch {
     fn make(repository: &Repository, specs: &[CheckSpec]) -> Result<Scratch, CommandFailure> {
         let program = std::env::current_exe().map_err(|error| {
-            CommandFailure::internal_error("this program cannot find its own file", &error)
+            CommandFailure::internal_error("the path of this program cannot be determined", &error)
         })?;
         let head = repository.head()?;
         let copy = TemporaryCheckout::of(repository, &head.commit, &std::env::temp_dir())?;

@@ -1,7 +1,7 @@
 //! The gates of one run and their answers.
 
 use crate::commands::runs::heading;
-use crate::gate::place;
+use crate::gate::phase_and_task;
 use remand_engine::clock;
 use remand_ledger::query::{GateRow, RunRow};
 use remand_terminal::table::indented;
@@ -13,7 +13,7 @@ pub fn text(row: &RunRow, gates: &[GateRow], ink: Ink) -> String {
         text.push_str("no gate was reached\n");
     }
     for gate in gates {
-        let asked = format!("{}  {}, {}", clock::iso(gate.opened_at), place(gate), gate.mode);
+        let asked = format!("{}  {}, {}", clock::iso(gate.opened_at), phase_and_task(gate), gate.mode);
         text.push_str(&format!("\n{}\n", ink.paint(Tone::Strong, &line::cut(&asked, 100))));
         text.push_str(&indented(&gate.question, 2));
         text.push_str(&indented(&answer(gate), 2));

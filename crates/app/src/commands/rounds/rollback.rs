@@ -5,7 +5,7 @@ use super::history;
 use crate::context::CommandContext;
 use crate::environment;
 use crate::host;
-use crate::requests::hand_in;
+use crate::requests::submit_request;
 use crate::workplace::Workplace;
 use clap::ValueEnum;
 use remand_kernel::Event;
@@ -84,7 +84,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         mode: args.mode.mode(),
         context: redactor.redact(&args.context).into_owned(),
     };
-    hand_in(context, &workplace, &row.run, &event, "wait for a gate: `remand gates` lists them")
+    submit_request(context, &workplace, &row.run, &event, "wait for a gate: `remand gates` lists them")
 }
 
 fn refused(error: &RollbackError, begun: &[u32]) -> CommandFailure {

@@ -2,8 +2,8 @@
 
 use super::{spending, tasks};
 use crate::commands::runs::tone;
+use crate::finding_counts::count_findings;
 use crate::gate::{answer_command, other_options};
-use crate::tally::tally;
 use crate::workplace::Workplace;
 use remand_engine::clock;
 use remand_engine::lock::DriverLock;
@@ -34,7 +34,7 @@ impl RunStatus {
             "confidence": { "level": confidence, "means": confidence.definition() },
             "budgets": view.detail.as_ref().map(|detail| &detail.budgets),
             "tasks": view.tasks,
-            "findings": tally(&view.findings),
+            "findings": count_findings(&view.findings),
             "gates": view.gates,
             "requests": view.requests,
             "untold": view.unreported_tokens,
@@ -110,7 +110,7 @@ impl RunStatus {
         if !left.is_empty() {
             fields.add("budgets left", left.join(", "));
         }
-        fields.add("findings", tally(&view.findings).words());
+        fields.add("findings", count_findings(&view.findings).describe());
         fields
     }
 

@@ -109,7 +109,7 @@ fn of_run(
             Err(HostError::Lock(LockError::Held { owner, .. })) => {
                 tell(&format!("{owner} drives the run and will remove it"));
                 if let RequestOutcome::Done(exit) =
-                    requests::await_delivery(context, workplace, &row.run, request)?
+                    requests::await_outcome(context, workplace, &row.run, request)?
                 {
                     return Ok(exit);
                 }
