@@ -49,7 +49,7 @@ pub fn run(
             format!("{:<24} {:>8} dispatches", "on the happy path", bound.happy),
             row("worst case, autonomous", &bound.autonomous),
             row("worst case, interactive", &bound.interactive),
-            "A workflow does not bound dispatches that are repeated because the environment failed, or that a human \
+            "These numbers exclude dispatches that are repeated because the environment failed, or that a human \
              grants at a gate."
                 .to_string(),
         ]

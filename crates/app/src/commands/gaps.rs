@@ -18,7 +18,7 @@ pub struct Args {
     /// Only those that are not resolved, closed, deferred or waived
     #[arg(long)]
     pub open: bool,
-    /// Every change of state of each gap, and who made it
+    /// Also list every state change of each gap, and who made it
     #[arg(long)]
     pub moves: bool,
 }
@@ -73,13 +73,13 @@ fn moves(board: &Board, gaps: &[&Gap], ink: Ink) -> String {
         ("by", ColumnFit::Whole),
         ("why", ColumnFit::Wrap),
     ]);
-    for moved in board.transitions().iter().filter(|moved| gaps.iter().any(|gap| gap.id == moved.gap)) {
+    for change in board.transitions().iter().filter(|change| gaps.iter().any(|gap| gap.id == change.gap)) {
         table.row(vec![
-            Cell::new(moved.round.to_string()),
-            Cell::new(moved.gap.to_string()),
-            Cell::new(format!("{} → {}", moved.from, moved.to)),
-            Cell::new(moved.actor.to_string()),
-            Cell::new(&moved.why),
+            Cell::new(change.round.to_string()),
+            Cell::new(change.gap.to_string()),
+            Cell::new(format!("{} → {}", change.from, change.to)),
+            Cell::new(change.actor.to_string()),
+            Cell::new(&change.why),
         ]);
     }
     if table.is_empty() {

@@ -23,7 +23,7 @@ pub struct Args {
     /// List the cases
     #[arg(long)]
     list: bool,
-    /// Keep the folder of each case below this new one
+    /// Keep the folder of each case, below this new folder
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
     /// The number of cases that run in parallel
@@ -114,7 +114,7 @@ impl Watcher for Plain {
     }
 }
 
-/// Results scroll by; below them are the running cases.
+/// Shows results as they arrive, and the running cases below them.
 #[derive(Default)]
 struct Live {
     bars: MultiProgress,

@@ -33,7 +33,7 @@ pub struct Args {
     /// The agent: one that `remand agents` lists, or `rehearsal:FILE` for a script
     #[arg(long, short, value_name = "AGENT")]
     pub agent: Option<String>,
-    /// The model, in the agent's own spelling
+    /// The model, by the name that the agent uses
     #[arg(long, short, value_name = "MODEL")]
     pub model: Option<String>,
     /// Stop and ask at every gate

@@ -2,7 +2,7 @@
 
 use super::artifacts::{self, ExportedArtifact};
 use super::files::ExportedFile;
-use super::overview::MARK;
+use super::overview::EXPORT_MARKER;
 use super::{Export, coded, target};
 use remand_contract::{ApproachRule, Expectation, FindingField, FindingsRule, SchemaId, outline_for, schema};
 use remand_kernel::program::Phase;
@@ -16,7 +16,7 @@ pub fn file(export: &Export<'_>, spec: &RoleSpec) -> ExportedFile {
     let phases: Vec<&Phase> = export.phases(&spec.title).into_iter().map(|(_, phase)| phase).collect();
     let reads = artifacts::read(export, &phases);
     let writes = artifacts::written(export, &phases);
-    let mut text = format!("{}\n{MARK}\n\n# {name}\n\n", target::front(export.tool, spec));
+    let mut text = format!("{}\n{EXPORT_MARKER}\n\n# {name}\n\n", target::front(export.tool, spec));
     head(&mut text, export, spec, &phases, (&reads, &writes));
     let section = |heading: &str| export.roles.section(&spec.title, heading);
     let mut part = |heading: &str, body: &str| {

@@ -1,7 +1,7 @@
 //! The entry prompt, with which a user starts a run.
 
 use super::files::ExportedFile;
-use super::overview::MARK;
+use super::overview::EXPORT_MARKER;
 use super::{Export, target};
 use remand_workflow::foreign::AgentTool;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ pub fn file(export: &Export<'_>) -> ExportedFile {
     let tool = export.tool;
     let orchestrator = target::agent(tool, target::ORCHESTRATOR);
     let mut text = format!(
-        "{}\n{MARK}\n\n# The workflow `{}`\n\n{}\n\n## Initial Request\n\n{}\n\n## Execution Mode\n\n\
+        "{}\n{EXPORT_MARKER}\n\n# The workflow `{}`\n\n{}\n\n## Initial Request\n\n{}\n\n## Execution Mode\n\n\
          Autonomous, unless the request starts with `interactive:`. In interactive mode, ask every question; in \
          autonomous mode, answer every question that has a default with that default.\n\n## Key Artifacts Reference\n\n\
          | Artifact | Path |\n| --- | --- |\n",

@@ -18,7 +18,7 @@ mod severity;
 mod entry;
 mod overview;
 
-pub use overview::MARK;
+pub use overview::EXPORT_MARKER;
 pub use target::name_of;
 
 use files::ExportedFile;

@@ -2,7 +2,7 @@
 
 use super::agent::quote;
 use super::files::ExportedFile;
-use super::overview::MARK;
+use super::overview::EXPORT_MARKER;
 use super::{Export, artifacts, cell, coded, target};
 use remand_drawings::{matrix, phrase};
 use remand_kernel::ids::PhaseId;
@@ -14,7 +14,7 @@ pub fn file(export: &Export<'_>) -> ExportedFile {
     let program = export.program;
     let agents: Vec<String> = export.used().iter().map(|spec| target::name_of(&spec.title)).collect();
     let front = target::orchestrator_front(export.tool, &program.about, &agents);
-    let mut text = format!("{front}\n{MARK}\n\n# {}\n\n", target::ORCHESTRATOR);
+    let mut text = format!("{front}\n{EXPORT_MARKER}\n\n# {}\n\n", target::ORCHESTRATOR);
     let subject = &program.subject;
     quote(
         &mut text,

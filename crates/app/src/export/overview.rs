@@ -6,13 +6,13 @@ use remand_drawings::mermaid;
 use std::fmt::Write;
 
 /// The comment that marks a file as exported, so a later export may replace it.
-pub const MARK: &str = "<!-- Made by `remand export`; make it again instead of changing it. -->";
+pub const EXPORT_MARKER: &str = "<!-- Made by `remand export`; make it again instead of changing it. -->";
 
 pub fn file(export: &Export<'_>) -> ExportedFile {
     let program = export.program;
     let tool = export.tool;
     let mut text = format!(
-        "{MARK}\n\n# {}\n\n{} {}\n\n```mermaid\n{}\n```\n\n## Agents\n\n\
+        "{EXPORT_MARKER}\n\n# {}\n\n{} {}\n\n```mermaid\n{}\n```\n\n## Agents\n\n\
          | agent | phases | returns | what it does |\n| --- | --- | --- | --- |\n",
         program.name,
         program.about,

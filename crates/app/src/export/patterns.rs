@@ -1,7 +1,7 @@
 //! `dispatch-patterns.md`: how the phases of the workflow are dispatched.
 
 use super::files::ExportedFile;
-use super::overview::MARK;
+use super::overview::EXPORT_MARKER;
 use super::{Export, cell, coded, target};
 use remand_drawings::phrase;
 use remand_kernel::program::{Items, Phase, Program, TallyRow, TallyTest, Work};
@@ -56,7 +56,7 @@ pub fn file(export: &Export<'_>) -> ExportedFile {
     let program = export.program;
     let front =
         target::reference_front(export.tool, NAME, "Reference: how phases are dispatched; not an agent.");
-    let mut text = format!("{front}{MARK}\n\n# Dispatch patterns of `{}`\n", program.name);
+    let mut text = format!("{front}{EXPORT_MARKER}\n\n# Dispatch patterns of `{}`\n", program.name);
     for pattern in PATTERNS {
         let phases: Vec<&Phase> =
             program.phases.iter().filter(|phase| (pattern.applies)(&phase.work)).collect();

@@ -1,7 +1,7 @@
 //! `schemas.md` and the JSON Schemas that it names: what agents return.
 
 use super::files::ExportedFile;
-use super::overview::MARK;
+use super::overview::EXPORT_MARKER;
 use super::{Export, target};
 use remand_contract::{Schema, SchemaId, outline, schemas};
 use std::fmt::Write;
@@ -10,7 +10,7 @@ pub fn files(export: &Export<'_>) -> Vec<ExportedFile> {
     const NAME: &str = "schemas";
     let front = target::reference_front(export.tool, NAME, "Reference: what agents return; not an agent.");
     let mut text = format!(
-        "{front}{MARK}\n\n# Schemas of `{}`\n\nAn agent returns one document, in YAML or JSON. `schemas/` has a JSON \
+        "{front}{EXPORT_MARKER}\n\n# Schemas of `{}`\n\nAn agent returns one document, in YAML or JSON. `schemas/` has a JSON \
          Schema for each.\n\n\
          | schema | producer | consumers | what it is |\n| --- | --- | --- | --- |\n",
         export.program.name

@@ -1,7 +1,7 @@
 //! `severity-taxonomy.md`: the terms that findings use, and what each leads to.
 
 use super::files::ExportedFile;
-use super::overview::MARK;
+use super::overview::EXPORT_MARKER;
 use super::{Export, cell, coded, target};
 use remand_contract::SchemaId;
 use remand_drawings::phrase::route_phrase;
@@ -13,8 +13,9 @@ use std::fmt::Write;
 pub fn file(export: &Export<'_>) -> ExportedFile {
     const NAME: &str = "severity-taxonomy";
     let front = target::reference_front(export.tool, NAME, "Reference: what severities mean; not an agent.");
-    let mut text =
-        format!("{front}{MARK}\n\n# Severity taxonomy\n\nAll findings use these words and no others.\n");
+    let mut text = format!(
+        "{front}{EXPORT_MARKER}\n\n# Severity taxonomy\n\nAll findings use these words and no others.\n"
+    );
     table(&mut text, "Severity", SchemaId::Finding, "Severity");
     table(&mut text, "Category", SchemaId::Finding, "Category");
     if export.used().iter().any(|spec| spec.by_kind) {
