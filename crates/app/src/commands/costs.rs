@@ -1,6 +1,6 @@
 //! `remand costs`: the time, tokens and money of runs, and how much of it is unknown.
 
-use super::runs::{chosen, heading};
+use super::runs::{find_run, heading};
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_ledger::query::{CostBy, CostRow, RunRow};
@@ -59,7 +59,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         Some(reader) => reader,
         None => workplace.reader()?,
     };
-    let run = if args.all { None } else { Some(chosen(&reader, args.run.as_deref())?) };
+    let run = if args.all { None } else { Some(find_run(&reader, args.run.as_deref())?) };
     let rows = reader.costs(run.as_ref().map(|row| &row.run), args.by.rows())?;
     let total = CostRow::total(&rows);
     if context.json {

@@ -3,7 +3,7 @@
 mod reattribute;
 
 use super::findings::{category_name, severity_name, severity_tone};
-use super::runs::{chosen, heading};
+use super::runs::{find_run, heading};
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use clap::ValueEnum;
@@ -71,7 +71,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         return reattribute::run(context, args);
     }
     let reader = Workplace::open(context, Vec::new())?.reader()?;
-    let row = chosen(&reader, args.run.as_deref())?;
+    let row = find_run(&reader, args.run.as_deref())?;
     let mut defects = reader.defects(&row.run)?;
     defects.retain(|defect| args.accepts(defect));
     let groups = by_phase(&reader, &row, &defects)?;

@@ -1,6 +1,6 @@
 //! `remand diff`: the change of a run, or of one of its tasks.
 
-use super::runs::chosen;
+use super::runs::find_run;
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_git::{CommitId, GitError};
@@ -26,7 +26,7 @@ pub struct Args {
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
-    let row = chosen(&reader, args.run.as_deref())?;
+    let row = find_run(&reader, args.run.as_deref())?;
     let patch = match &args.task {
         Some(task) => task_patch(&reader, &row, task)?,
         None => run_patch(&workplace, &row)?,

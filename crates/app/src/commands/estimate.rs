@@ -1,6 +1,6 @@
 //! `remand estimate`: estimates the effort of a plan from past runs.
 
-use super::runs::chosen;
+use super::runs::find_run;
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_engine::quality::{self, Complexity, Prediction, RegressionResult, RunEffort, fit_line};
@@ -94,7 +94,7 @@ fn subject(reader: &Reader, args: &Args) -> Result<Subject, CommandFailure> {
     if let (Some(size), Some(workflow)) = (args.size, &args.workflow) {
         return Ok(Subject { run: None, workflow: workflow.clone(), complexity: None, size });
     }
-    let row = chosen(reader, args.run.as_deref())?;
+    let row = find_run(reader, args.run.as_deref())?;
     let complexity = quality::of_run(reader, &row)?;
     let Some(complexity) = complexity else {
         let what = format!("run {} has no plan", row.run);

@@ -1,6 +1,6 @@
 //! `remand findings`: what reviewers and checks found, worst first, and the status of each.
 
-use super::runs::{chosen, heading};
+use super::runs::{find_run, heading};
 use crate::context::CommandContext;
 use crate::finding_counts::{count_findings, is_open};
 use crate::workplace::Workplace;
@@ -28,7 +28,7 @@ pub struct Args {
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
-    let row = chosen(&reader, args.run.as_deref())?;
+    let row = find_run(&reader, args.run.as_deref())?;
     let all = reader.findings(&row.run)?;
     let counts = count_findings(&all);
     let mut shown: Vec<FindingRow> =

@@ -1,7 +1,7 @@
 //! `remand gaps`: the gaps of a specification, worst first, and the progress on each.
 
 use super::rounds::history;
-use super::runs::{chosen, heading};
+use super::runs::{find_run, heading};
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_kernel::gaps::{BlockedOn, Board, Gap, GapSeverity};
@@ -26,7 +26,7 @@ pub struct Args {
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
-    let row = chosen(&reader, args.run.as_deref())?;
+    let row = find_run(&reader, args.run.as_deref())?;
     let (_, board) = history(&reader, &row)?;
     let mut gaps: Vec<&Gap> = board.gaps().filter(|gap| !args.open || !gap.status.is_settled()).collect();
     gaps.sort_by_key(|gap| (gap.status.is_settled(), std::cmp::Reverse(gap.severity), gap.id.clone()));

@@ -2,7 +2,7 @@
 
 mod record;
 
-use super::runs::chosen;
+use super::runs::find_run;
 use crate::context::CommandContext;
 use crate::gate;
 use crate::workplace::Workplace;
@@ -33,7 +33,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         None => return print(NO_GATE).map(|()| ExitCode::Done),
     };
     if args.all {
-        let row = chosen(&reader, args.run.as_deref())?;
+        let row = find_run(&reader, args.run.as_deref())?;
         let gates = reader.gates(&row.run)?;
         if context.json {
             print_json(&json!({ "run": row.run, "gates": gates }))?;
@@ -44,7 +44,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     }
     let mut open = reader.open_gates()?;
     if let Some(name) = &args.run {
-        let row = chosen(&reader, Some(name))?;
+        let row = find_run(&reader, Some(name))?;
         open.retain(|gate| gate.run == row.run);
     }
     if open.is_empty() && !context.json {

@@ -1,4 +1,4 @@
-//! `remand run`: takes a request to a verified commit.
+//! `remand run`: turns a request into a verified commit.
 
 use crate::beginning::{self, SubjectArg};
 use crate::context::CommandContext;
@@ -27,7 +27,7 @@ pub struct Args {
     /// Refine a specification
     #[arg(long, value_name = "FILE", conflicts_with = "request")]
     pub spec: Option<PathBuf>,
-    /// The workflow: a name or a file [default: feature for a request, else named like the subject]
+    /// The workflow: a name or a file [default: feature for a request, else the one named after the subject]
     #[arg(long, short, value_name = "NAME|FILE")]
     pub workflow: Option<String>,
     /// The agent: one that `remand agents` lists, or `rehearsal:FILE` for a script
@@ -57,13 +57,13 @@ pub struct Args {
     /// Run every check, even if its result is cached
     #[arg(long)]
     pub no_cache: bool,
-    /// Write what every agent did to a rehearsal when the run is over; `remand record` does it at any time
+    /// Write a rehearsal of the run when it is over; `remand record` writes one at any time
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
 }
 
 impl Args {
-    fn about(&self) -> Result<SubjectArg, CommandFailure> {
+    fn subject(&self) -> Result<SubjectArg, CommandFailure> {
         Ok(match (&self.issue, &self.ticket, &self.spec) {
             (Some(id), _, _) => SubjectArg::Issue(id.clone()),
             (None, Some(file), _) => SubjectArg::Ticket(file.clone()),
@@ -81,9 +81,9 @@ impl Args {
             (false, true) => Some("autonomous".to_string()),
             (false, false) => None,
         };
-        // Workflows for files are named after the kind of subject.
-        let usual = (kind != SubjectKind::Request).then(|| kind.name().to_string());
-        let workflow = self.workflow.clone().or(usual);
+        // The workflows for other subjects are named after the kind of subject.
+        let default = (kind != SubjectKind::Request).then(|| kind.name().to_string());
+        let workflow = self.workflow.clone().or(default);
         let no_cache = self.no_cache.then(|| "false".to_string());
         let flags = [
             ("--workflow", "workflow", &workflow),
@@ -107,9 +107,9 @@ impl Args {
 
 /// Prepares the run that the command line describes.
 pub fn prepare(context: &CommandContext<'_>, args: &Args) -> Result<(Workplace, Beginning), CommandFailure> {
-    let about = args.about()?;
-    let workplace = Workplace::open(context, args.flags(about.kind()))?;
-    let beginning = beginning::prepare(context, &workplace, &about)?;
+    let subject = args.subject()?;
+    let workplace = Workplace::open(context, args.flags(subject.kind()))?;
+    let beginning = beginning::prepare(context, &workplace, &subject)?;
     Ok((workplace, beginning))
 }
 

@@ -1,6 +1,6 @@
 //! `remand show`: prints a version of an artifact.
 
-use super::runs::chosen;
+use super::runs::find_run;
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_contract::{RawResult, SchemaId};
@@ -35,7 +35,7 @@ pub struct Args {
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
-    let row = chosen(&reader, args.run.as_deref())?;
+    let row = find_run(&reader, args.run.as_deref())?;
     let Some(wanted) = args.artifact.as_deref().filter(|_| !args.list) else {
         return list(context, &reader, &row);
     };
