@@ -119,7 +119,7 @@ fn event_lines(row: &RunRow, event: &LoggedEvent) -> Vec<Line> {
             vec![plain(format!("a finding was attributed to {} by {by}{note}", to.join(", ")))]
         }
         Event::Reverted { commit, by } => {
-            vec![plain(format!("{by} reverted the commit of the run with commit {commit}"))]
+            vec![plain(format!("the commit of the run was undone by {by}, with commit {commit}"))]
         }
     }
 }
