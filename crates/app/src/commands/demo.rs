@@ -14,7 +14,9 @@ use remand_ledger::{Reader, RunId};
 use remand_terminal::output::{print, print_json};
 use remand_terminal::table::{Cell, ColumnFit, TextTable};
 use remand_terminal::{CommandFailure, ExitCode, Ink};
-use remand_trials::demo::{self, ChosenDemo, DemoProject, DemoStage, DemoStep, Played, Show, StoryOutput};
+use remand_trials::demo::{
+    self, ChosenDemo, DemoProject, DemoResult, DemoStage, DemoStep, Show, StoryOutput,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -23,7 +25,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The demonstration; `--list` shows all
-    #[arg(value_name = "NAME", default_value = demo::USUAL, value_parser = DemoName, hide_possible_values = true)]
+    #[arg(value_name = "NAME", default_value = demo::DEFAULT_DEMO, value_parser = DemoName, hide_possible_values = true)]
     name: String,
     /// List the demonstrations
     #[arg(long)]
@@ -37,8 +39,8 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     if args.list {
         return list(context);
     }
-    let choice = demo::chosen(&args.name)?;
-    let project = DemoProject::make(&choice, args.into.as_deref())?;
+    let choice = demo::find(&args.name)?;
+    let project = DemoProject::create(&choice, args.into.as_deref())?;
     let checkout = project.checkout();
     let inside = CommandContext { directory: Some(&checkout), state: None, ..*context };
     if !context.json {
@@ -109,7 +111,7 @@ fn list(context: &CommandContext<'_>) -> Result<ExitCode, CommandFailure> {
 fn opening(choice: &ChosenDemo, project: &DemoProject) -> String {
     let sample = &choice.demonstration.project.about;
     let first = choice.demonstration.steps.iter().find_map(|step| match step {
-        DemoStep::Run(run) => Some(demo::typed(&run.words)),
+        DemoStep::Run(run) => Some(demo::command_line(&run.words)),
         DemoStep::Remand(_) => None,
     });
     format!(
@@ -125,7 +127,7 @@ fn closing(
     context: &CommandContext<'_>,
     choice: &ChosenDemo,
     project: &DemoProject,
-    played: &Played,
+    played: &DemoResult,
 ) -> Result<String, CommandFailure> {
     let Some(last) = played.runs.last() else {
         return Ok(String::new());
@@ -154,7 +156,7 @@ fn closing(
     ))
 }
 
-fn to_json(choice: &ChosenDemo, project: &DemoProject, played: &Played) -> Value {
+fn to_json(choice: &ChosenDemo, project: &DemoProject, played: &DemoResult) -> Value {
     let runs: Vec<Value> = played
         .runs
         .iter()
@@ -165,7 +167,7 @@ fn to_json(choice: &ChosenDemo, project: &DemoProject, played: &Played) -> Value
     json!({ "demo": choice.name, "folder": project.root, "runs": runs, "caught": played.caught })
 }
 
-/// Offers the names for completion in a shell, but accepts every name: `demo::chosen` reports an unknown one.
+/// Offers the names for completion in a shell, but accepts every name: `demo::find` reports an unknown one.
 #[derive(Clone)]
 struct DemoName;
 
