@@ -1,14 +1,14 @@
-//! Puts the demonstrations and the gauntlet into the binary, file by file, so that a new one is data alone.
+//! Embeds the files of the demonstrations and the gauntlet into the binary, so that adding one needs no code.
 
 use std::error::Error;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The folders, and the names under which `src/embedded.rs` knows their files.
+/// The folders, and the names of their file lists in `src/embedded.rs`.
 const FOLDERS: [(&str, &str); 2] = [("DEMO", "demo"), ("GAUNTLET", "gauntlet")];
 
-/// What toolchains leave behind when somebody tries a project in place.
+/// Folders that toolchains leave behind when somebody runs a project in place.
 const LITTER: [&str; 3] = ["__pycache__", "node_modules", "target"];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         files.sort();
         writeln!(code, "pub static {name}: &[EmbeddedFile] = &[")?;
         for file in files {
-            let path = file.strip_prefix(&folder)?.to_str().ok_or("a path is not text")?;
+            let path = file.strip_prefix(&folder)?.to_str().ok_or("a path is not UTF-8")?;
             writeln!(code, "    EmbeddedFile {{ path: {path:?}, text: include_str!({file:?}) }},")?;
         }
         writeln!(code, "];")?;

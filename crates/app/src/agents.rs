@@ -1,4 +1,4 @@
-//! The agents that a run can use: programs by their row, scripted agents by their file.
+//! Finds and pins the agents of a run: programs by their agent row, scripted agents by their file.
 
 use crate::load;
 use remand_agents::driver::{AgentProtocol, AgentRows, NamedRow};
@@ -13,48 +13,48 @@ use std::path::Path;
 /// The prefix of a scripted agent's name.
 const REHEARSAL: &str = "rehearsal:";
 
-/// The agents of a run, as its roles choose them.
+/// The agents that the roles of a run use.
 pub struct Agents<'a> {
     config: &'a Config,
-    known: AgentRows,
+    rows: AgentRows,
     chosen: BTreeMap<String, PinnedAgent>,
 }
 
 /// The rows of all agents, including those of the configuration.
-pub fn known(config: &Config) -> Result<AgentRows, CommandFailure> {
+pub fn agent_rows(config: &Config) -> Result<AgentRows, CommandFailure> {
     AgentRows::from_config(&config.agents).map_err(|error| {
         CommandFailure::user(error.to_string(), "correct `[agents]`; docs/reference/agents.md describes it")
     })
 }
 
-/// The file of a row's program, searched on PATH.
+/// The path of an agent's program, if it is on PATH.
 pub fn program(agent: &NamedRow) -> Option<std::path::PathBuf> {
     programs::find(&agent.row.command[0], &std::env::var_os("PATH").unwrap_or_default())
 }
 
 impl<'a> Agents<'a> {
     pub fn new(config: &'a Config) -> Result<Agents<'a>, CommandFailure> {
-        Ok(Agents { config, known: known(config)?, chosen: BTreeMap::new() })
+        Ok(Agents { config, rows: agent_rows(config)?, chosen: BTreeMap::new() })
     }
 
-    /// The agent of a role that names none.
+    /// The agent for roles that do not name one.
     pub fn default_choice(&mut self) -> Result<AgentChoice, CommandFailure> {
         let agent = match self.config.agent.as_str() {
-            "" => self.only_one()?,
+            "" => self.only_installed()?,
             name => name.to_string(),
         };
         self.pin(&agent)?;
         Ok(AgentChoice { agent, model: self.config.model.clone(), seconds: 0 })
     }
 
-    /// Applies one table of the configuration. A different agent does not keep the model of the first.
-    pub fn choose(&mut self, under: AgentChoice, choice: &RoleChoice) -> Result<AgentChoice, CommandFailure> {
-        let agent = choice.agent.clone().unwrap_or_else(|| under.agent.clone());
+    /// Overrides `base` with one `[roles]` table of the configuration. A different agent does not keep the base's model.
+    pub fn choose(&mut self, base: AgentChoice, choice: &RoleChoice) -> Result<AgentChoice, CommandFailure> {
+        let agent = choice.agent.clone().unwrap_or_else(|| base.agent.clone());
         self.pin(&agent)?;
-        let same = agent == under.agent;
+        let same = agent == base.agent;
         Ok(AgentChoice {
-            model: choice.model.clone().or(under.model.filter(|_| same)),
-            seconds: choice.time.map_or(under.seconds, |time| time.as_secs().max(1)),
+            model: choice.model.clone().or(base.model.filter(|_| same)),
+            seconds: choice.time.map_or(base.seconds, |time| time.as_secs().max(1)),
             agent,
         })
     }
@@ -64,29 +64,27 @@ impl<'a> Agents<'a> {
     }
 
     /// The installed agent, if there is exactly one.
-    fn only_one(&self) -> Result<String, CommandFailure> {
-        let rows = self
-            .known
-            .all()
-            .map_err(|error| CommandFailure::user(error.to_string(), "correct `[agents]`"))?;
-        // An agent that can also be driven by a conversation counts once.
-        let (talking, usual): (Vec<&NamedRow>, Vec<&NamedRow>) =
+    fn only_installed(&self) -> Result<String, CommandFailure> {
+        let rows =
+            self.rows.all().map_err(|error| CommandFailure::user(error.to_string(), "correct `[agents]`"))?;
+        // An agent with a second row for ACP counts once.
+        let (acp, usual): (Vec<&NamedRow>, Vec<&NamedRow>) =
             rows.iter().partition(|agent| agent.row.speaks == AgentProtocol::Acp);
-        let there = |agents: &[&'_ NamedRow]| -> Vec<NamedRow> {
+        let installed_of = |agents: &[&'_ NamedRow]| -> Vec<NamedRow> {
             agents.iter().filter(|agent| program(agent).is_some()).map(|agent| (*agent).clone()).collect()
         };
-        let installed = match there(&usual) {
-            none if none.is_empty() => there(&talking),
+        let installed = match installed_of(&usual) {
+            none if none.is_empty() => installed_of(&acp),
             some => some,
         };
         match installed.as_slice() {
             [one] => Ok(one.name.clone()),
             [] => {
                 let tried = usual.iter().filter(|agent| agent.row.tried.is_some()).take(3);
-                let ways: Vec<String> = tried.map(|agent| format!("`{}`", agent.row.install)).collect();
+                let commands: Vec<String> = tried.map(|agent| format!("`{}`", agent.row.install)).collect();
                 let hint = format!(
                     "install one, for example with {}; `remand agents` lists all, and `remand demo` shows a whole run without one",
-                    ways.join(" or ")
+                    commands.join(" or ")
                 );
                 Err(CommandFailure::user("no agent is installed", hint))
             }
@@ -107,17 +105,17 @@ impl<'a> Agents<'a> {
             return Ok(());
         }
         let agent = match name.strip_prefix(REHEARSAL) {
-            Some(path) => rehearsal(path)?,
-            None => self.installed(name)?,
+            Some(path) => load_rehearsal(path)?,
+            None => self.find_installed(name)?,
         };
         self.chosen.insert(name.to_string(), agent);
         Ok(())
     }
 
-    fn installed(&self, name: &str) -> Result<PinnedAgent, CommandFailure> {
+    fn find_installed(&self, name: &str) -> Result<PinnedAgent, CommandFailure> {
         let hint =
             "`remand agents` lists them; `rehearsal:FILE` plays a script (docs/reference/rehearsals.md)";
-        let agent = self.known.get(name).map_err(|error| CommandFailure::user(error.to_string(), hint))?;
+        let agent = self.rows.get(name).map_err(|error| CommandFailure::user(error.to_string(), hint))?;
         if program(&agent).is_none() {
             let what =
                 format!("{} is not installed: `{}` is not on PATH", agent.row.title, agent.row.command[0]);
@@ -133,12 +131,12 @@ impl<'a> Agents<'a> {
     }
 }
 
-fn rehearsal(path: &str) -> Result<PinnedAgent, CommandFailure> {
+fn load_rehearsal(path: &str) -> Result<PinnedAgent, CommandFailure> {
     let bytes = load::read(Path::new(path))?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    let wrong = |error: ScriptError| {
+    let invalid = |error: ScriptError| {
         CommandFailure::user(error.to_string(), "docs/reference/rehearsals.md describes the format")
     };
-    Script::parse(&text, path).map_err(wrong)?;
+    Script::parse(&text, path).map_err(invalid)?;
     Ok(PinnedAgent::Rehearsal(PinnedFile::new(path, text)))
 }

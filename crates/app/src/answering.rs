@@ -1,4 +1,4 @@
-//! The one way in for a human's answer, whatever face collected it.
+//! Submits a human's answer. The prompt and `remand answer` both use it.
 //!
 //! An answer becomes a request in the ledger; the process that drives the run turns it into an event.
 
@@ -13,12 +13,12 @@ use remand_ledger::query::GateRow;
 use remand_ledger::{LedgerError, Reader, RunId};
 use remand_terminal::{CommandFailure, invocation};
 
-/// What a human answers to a gate.
+/// A human's answer to a gate.
 #[derive(Clone, Debug)]
 pub struct HumanAnswer {
     pub option: String,
     pub note: String,
-    /// Flags of the question that are set.
+    /// The flags of the question that the answer sets.
     pub flags: Vec<String>,
     pub grants: Grants,
 }
@@ -28,7 +28,7 @@ pub struct HumanAnswer {
 pub enum AnswerError {
     #[error("this gate does not offer `{option}`")]
     NotOffered { option: String, offered: Vec<String> },
-    #[error("this gate of run {run} has an answer already")]
+    #[error("this gate of run {run} already has an answer")]
     Answered { run: RunId },
     #[error("gate {gate} cannot be answered")]
     Id { gate: String, source: NotACommandId },

@@ -1,4 +1,4 @@
-//! What a run starts with: the pinned workflow, roles and checks, its limits, and its first facts.
+//! Prepares a run: the pinned workflow, roles and checks, the limits, and the first facts.
 
 use crate::agents::Agents;
 use crate::context::CommandContext;
@@ -28,84 +28,86 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The longest request, in bytes.
-const LONGEST: u64 = 256 * 1024;
+/// The maximum length of a request, in bytes.
+const MAX_REQUEST: u64 = 256 * 1024;
 
-/// The request itself, or standard input for `-`.
-pub fn request(given: &str) -> Result<String, CommandFailure> {
+/// Returns the request, or reads it from standard input for `-`.
+pub fn read_request(given: &str) -> Result<String, CommandFailure> {
     if given != "-" {
         return Ok(given.to_string());
     }
     let mut text = String::new();
-    std::io::stdin().take(LONGEST + 1).read_to_string(&mut text).map_err(|error| {
+    std::io::stdin().take(MAX_REQUEST + 1).read_to_string(&mut text).map_err(|error| {
         CommandFailure::user("the request cannot be read from standard input", "send UTF-8 text")
             .caused_by(error.to_string())
     })?;
-    if text.len() as u64 > LONGEST {
+    if text.len() as u64 > MAX_REQUEST {
         return Err(CommandFailure::user(
             "the request is too long",
-            format!("keep it below {} KiB", LONGEST / 1024),
+            format!("keep it below {} KiB", MAX_REQUEST / 1024),
         ));
     }
     Ok(text)
 }
 
-/// What the user wants a run for.
+/// The subject of a run, as the command line names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum About {
+pub enum SubjectArg {
     Request(String),
-    /// An id.
+    /// The id of an issue.
     Issue(String),
-    /// Paths, relative to the current folder.
+    /// A path relative to the current folder.
     Ticket(PathBuf),
+    /// A path relative to the current folder.
     Spec(PathBuf),
 }
 
-impl About {
+impl SubjectArg {
     pub fn kind(&self) -> SubjectKind {
         match self {
-            About::Request(_) => SubjectKind::Request,
-            About::Issue(_) => SubjectKind::Issue,
-            About::Ticket(_) => SubjectKind::Ticket,
-            About::Spec(_) => SubjectKind::Spec,
+            SubjectArg::Request(_) => SubjectKind::Request,
+            SubjectArg::Issue(_) => SubjectKind::Issue,
+            SubjectArg::Ticket(_) => SubjectKind::Ticket,
+            SubjectArg::Spec(_) => SubjectKind::Spec,
         }
     }
 }
 
-fn subject(workplace: &Workplace, head: &CommitId, about: &About) -> Result<Subject, CommandFailure> {
+fn subject(workplace: &Workplace, head: &CommitId, about: &SubjectArg) -> Result<Subject, CommandFailure> {
     let repository = &workplace.repository;
     let path = match about {
-        About::Request(text) => return Ok(Subject::request(text.clone())),
-        About::Issue(id) => repository.root().join(Subject::issue_file(id)),
-        About::Ticket(file) | About::Spec(file) => workplace.here.join(file),
+        SubjectArg::Request(text) => return Ok(Subject::request(text.clone())),
+        SubjectArg::Issue(id) => repository.root().join(Subject::issue_file(id)),
+        SubjectArg::Ticket(file) | SubjectArg::Spec(file) => workplace.here.join(file),
     };
     Subject::file(repository, head, about.kind(), &path)
         .map_err(|error| CommandFailure::user(error.to_string(), error.hint()))
 }
 
-/// Refuses a subject of a kind that the workflow does not take.
-fn refuse_other_kind(program: &Program, kind: SubjectKind) -> Result<(), CommandFailure> {
-    let wanted = SubjectKind::of(&program.subject);
-    if wanted == kind {
+/// Refuses a subject whose kind the workflow does not accept.
+fn refuse_wrong_kind(program: &Program, kind: SubjectKind) -> Result<(), CommandFailure> {
+    let expected = SubjectKind::of(&program.subject);
+    if expected == kind {
         return Ok(());
     }
-    let what = format!("`{}` takes a {}, but this is a {}", program.name, wanted.name(), kind.name());
-    Err(CommandFailure::user(what, format!("start it with `{}`, or name another workflow", wanted.usage())))
+    let what =
+        format!("`{}` expects a subject of kind {}, not {}", program.name, expected.name(), kind.name());
+    Err(CommandFailure::user(what, format!("start it with `{}`, or name another workflow", expected.usage())))
 }
 
-/// The folder of a ticket's ticket has the name of its file, so two tickets with the same file name would share it.
+/// Refuses two tickets with the same file name: the folder of a ticket's documents has that name, so they would share it.
 fn refuse_shared_folder(workplace: &Workplace, head: &CommitId, file: &str) -> Result<(), CommandFailure> {
-    let shelf = TicketPaths::for_ticket(Path::new(file));
-    let other = shelf.namesake(&workplace.repository, head)?;
+    let paths = TicketPaths::for_ticket(Path::new(file));
+    let other = paths.namesake(&workplace.repository, head)?;
     let Some(other) = other.map(|other| other.display().to_string()) else { return Ok(()) };
-    let what = format!("{file} and {other} would share the folder {}", shelf.folder().display());
+    let what = format!("{file} and {other} would share the folder {}", paths.folder().display());
     Err(CommandFailure::user(
         what,
         format!("rename one of them, for example with `git mv {other} NAME`, and commit the change"),
     ))
 }
 
-/// What a ticket inherits from earlier runs; nothing for other subjects.
+/// What a ticket inherits from earlier runs. Other subjects inherit nothing.
 fn inherited(
     workplace: &Workplace,
     head: &CommitId,
@@ -123,21 +125,21 @@ fn inherited(
     })
 }
 
-/// Collects everything that a new run is pinned to.
+/// Collects everything that a new run pins and starts with.
 pub fn prepare(
     context: &CommandContext<'_>,
     workplace: &Workplace,
-    about: &About,
+    about: &SubjectArg,
 ) -> Result<NewRun, CommandFailure> {
     let config = &workplace.config;
     let roles = load::roles(context)?;
-    let (program, workflow) = load::pinned(context, &config.workflow, &roles)?;
+    let (program, workflow) = load::pinned_workflow(context, &config.workflow, &roles)?;
     refuse_unknown_roles(config, &roles)?;
     let mut agents = Agents::new(config)?;
     let roles = pinned_roles(&program, &roles, config, &mut agents)?;
     let head = workplace.repository.head()?;
     let subject = subject(workplace, &head.commit, about)?;
-    refuse_other_kind(&program, subject.kind)?;
+    refuse_wrong_kind(&program, subject.kind)?;
     let inherited = inherited(workplace, &head.commit, &program, &subject)?;
     let redactor = host::redactor(workplace)?;
     let request = redactor.redact(&subject.title).into_owned();
@@ -155,7 +157,7 @@ pub fn prepare(
     };
     refuse_secrets(&pinned, &redactor)?;
     let pinned = blob(pinned.text().map(String::into_bytes).map_err(|error| {
-        CommandFailure::user("the run cannot be pinned", "this is a bug in remand")
+        CommandFailure::user("the run cannot be pinned", "this is a bug in Remand")
             .caused_by(error.to_string())
     })?);
     let mut checkout = checkout::inspect(&workplace.repository, &head.commit)?;
@@ -203,7 +205,7 @@ fn blob(bytes: Vec<u8>) -> Blob {
     Blob { id: BlobId::of(&bytes), bytes }
 }
 
-/// The ledger keeps what a run is pinned to unchanged, so it must not contain a secret.
+/// Refuses secrets in the pinned files, because the ledger stores these without redaction.
 fn refuse_secrets(pinned: &Pinned, redactor: &Redactor) -> Result<(), CommandFailure> {
     let workflow =
         (format!("the workflow `{}`", pinned.program.name), serde_json::to_value(&pinned.workflow));
@@ -231,9 +233,9 @@ pub fn refuse_unknown_roles(config: &config::Config, roles: &Roles) -> Result<()
     let Some(name) = config.roles.keys().find(|name| roles.get(&role(name)).is_none()) else { return Ok(()) };
     let hint = match remand_workflow::diagnostic::nearest(&role(name), roles.titles()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "name a shipped role, or one of .remand/roles".to_string(),
+        None => "name a shipped role, or a role in .remand/roles".to_string(),
     };
-    Err(CommandFailure::user(format!("`[roles.{name}]` names no role"), hint))
+    Err(CommandFailure::user(format!("`[roles.{name}]` names an unknown role"), hint))
 }
 
 /// The roles that the program uses, with their prompts and agents.
@@ -250,16 +252,17 @@ fn pinned_roles(
             || CommandFailure::user(format!("role `{title}` does not exist"), "add it to .remand/roles");
         let spec = roles.get(&title).ok_or_else(missing)?;
         let text = roles.text(&title).ok_or_else(missing)?;
-        let mut usual = AgentChoice { seconds: u64::from(spec.time) * 60, ..agents.default_choice()? };
-        usual.model = spec.model.clone().or(usual.model);
-        let named = [config.roles.get(&contract.role), config.roles.get(&title)];
-        let by = named.into_iter().flatten().try_fold(usual, |by, choice| agents.choose(by, choice))?;
+        let mut default = AgentChoice { seconds: u64::from(spec.time) * 60, ..agents.default_choice()? };
+        default.model = spec.model.clone().or(default.model);
+        let settings = [config.roles.get(&contract.role), config.roles.get(&title)];
+        let by = settings.into_iter().flatten().try_fold(default, |by, choice| agents.choose(by, choice))?;
         let mut by_item = BTreeMap::new();
         for name in [&contract.role, &title] {
-            let own = config.roles.iter().filter_map(|(key, choice)| Some((key.split_once(':')?, choice)));
-            for ((_, item), choice) in own.filter(|((role, _), _)| role == name) {
-                let under = by_item.get(item).unwrap_or(&by).clone();
-                by_item.insert(item.to_string(), agents.choose(under, choice)?);
+            let of_items =
+                config.roles.iter().filter_map(|(key, choice)| Some((key.split_once(':')?, choice)));
+            for ((_, item), choice) in of_items.filter(|((role, _), _)| role == name) {
+                let base = by_item.get(item).unwrap_or(&by).clone();
+                by_item.insert(item.to_string(), agents.choose(base, choice)?);
             }
         }
         let role = PinnedRole {
@@ -268,7 +271,7 @@ fn pinned_roles(
             result: spec.result.clone(),
             by,
             by_item,
-            may_write: spec.may_write.iter().filter_map(|place| permission(*place)).collect(),
+            may_write: spec.may_write.iter().filter_map(|writable| permission(*writable)).collect(),
             network: spec.network,
             remembers: spec.remembers,
             shell: spec.shell,
@@ -281,8 +284,8 @@ fn pinned_roles(
     Ok(pinned)
 }
 
-fn permission(place: Writable) -> Option<MayWrite> {
-    match place {
+fn permission(writable: Writable) -> Option<MayWrite> {
+    match writable {
         Writable::Report => None,
         Writable::TaskFiles => Some(MayWrite::TaskFiles),
         Writable::TaskCode => Some(MayWrite::TaskCode),
@@ -311,8 +314,8 @@ fn slug(request: &str) -> String {
     if slug.is_empty() { "request".to_string() } else { slug }
 }
 
-/// The worst case, for people to read before the run.
-pub fn bound(program: &Program, mode: Mode) -> String {
+/// Describes the worst case, to show it before the run.
+pub fn describe_bound(program: &Program, mode: Mode) -> String {
     let worst = |tasks: u16| {
         let bound = remand_workflow::explore::bound(program, &[("tasks", tasks)]).ok()?;
         Some(match mode {
@@ -320,7 +323,7 @@ pub fn bound(program: &Program, mode: Mode) -> String {
             Mode::Interactive => bound.interactive,
         })
     };
-    let words = |worst: remand_workflow::explore::bound::Worst| {
+    let describe = |worst: remand_workflow::explore::bound::Worst| {
         format!("{} ({} with all retries)", worst.dispatches, worst.with_retries)
     };
     match (worst(1), worst(3)) {
@@ -328,7 +331,7 @@ pub fn bound(program: &Program, mode: Mode) -> String {
             format!("at most {} dispatches, {} with all retries", one.dispatches, one.with_retries)
         }
         (Some(one), Some(three)) => {
-            format!("at most {} dispatches for one task, {} for three", words(one), words(three))
+            format!("at most {} dispatches for one task, {} for three", describe(one), describe(three))
         }
         (None, _) | (_, None) => "its worst case is too large to compute".to_string(),
     }

@@ -13,7 +13,7 @@ use remand_engine::dispatch;
 use remand_terminal::{CommandFailure, ExitCode, invocation};
 use std::path::PathBuf;
 
-/// Drives coding agents through a gated workflow, keeps the evidence itself, and sends every defect back to the
+/// Drives coding agents through a gated workflow, gathers the evidence itself, and sends every defect back to the
 /// phase that caused it.
 #[derive(Debug, Parser)]
 #[command(name = "remand", version, after_help = ExitCode::HELP, arg_required_else_help = true)]
@@ -46,7 +46,7 @@ impl RemandCli {
     /// Runs the subcommand.
     pub fn run(&self) -> Result<ExitCode, CommandFailure> {
         invocation::set_folders(&[("-C", self.directory.as_deref()), ("--state", self.state.as_deref())]);
-        // These can do nothing that the process which starts them could not do itself.
+        // These commands cannot do anything that their caller could not do itself.
         let is_for_agents = matches!(
             self.command,
             RemandCommand::Rehearse(_)
@@ -186,8 +186,8 @@ pub enum RemandCommand {
 
     /// Show how a role file of Claude Code, Copilot or opencode would be used here
     ///
-    /// The file provides the prompt, the model, and the tools that the agent wants. Verdicts, the result and the upper
-    /// limit of permissions stay those of our role: the file can narrow permissions but never widen them. Nothing is
+    /// The file provides the prompt, the model, and the tools that the agent asks for. Verdicts, the result and the upper
+    /// limit of permissions come from our role: the file can narrow permissions but never widen them. Nothing is
     /// changed without `--write`. To use the file as it is, set `[roles.NAME] file = "FILE"` in remand.toml.
     Import(import::Args),
 
@@ -200,7 +200,7 @@ pub enum RemandCommand {
     /// Write a configuration file that explains every setting
     Init(init::Args),
 
-    /// Take a request to a verified commit
+    /// Turn a request into a verified commit
     Run(run::Args),
 
     /// Continue runs that were interrupted or whose gates were answered
@@ -234,7 +234,7 @@ pub enum RemandCommand {
     /// deviations above the mean of the previous twenty runs is reported.
     Stats(stats::Args),
 
-    /// Estimate what a plan will take, from past runs
+    /// Estimate the effort of a plan from past runs
     ///
     /// Fits a straight line through size and effort of earlier runs of the same workflow. The size of a plan is the number
     /// of its tasks plus their files, each counted 1, 2 or 3 by risk: green, yellow, red. With fewer than three runs, or
@@ -256,7 +256,7 @@ pub enum RemandCommand {
     /// Print the evidence bundle of a run, or export it
     Evidence(evidence::Args),
 
-    /// Write what every agent of a run did to a rehearsal that can be replayed
+    /// Write a rehearsal that replays what every agent of a run did
     ///
     /// The rehearsal is made from the ledger, so any run can be recorded, whether it is over, waiting or was killed.
     /// Answers of humans are not included.
@@ -283,7 +283,7 @@ pub enum RemandCommand {
     /// Remove work trees and branches that no run needs anymore
     Clean(clean::Args),
 
-    /// List the supported agents: installed, signed in, tested, and whose account they use
+    /// List agents: which are installed, signed in and tested, and whose account they use
     Agents(agents::Args),
 
     /// Check what Remand can work with: git, toolchains, sandbox, state directory

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// The options that every subcommand gets.
+/// The options that every subcommand accepts.
 pub struct CommandContext<'c> {
     pub json: bool,
     pub roles: Option<&'c Path>,

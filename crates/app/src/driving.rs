@@ -19,7 +19,7 @@ use remand_terminal::{CommandFailure, ExitCode, Ink, Stop, invocation, line};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Drives until no run can continue by itself. At a terminal, gates are asked there in every mode.
+/// Drives until each run is over or needs a human. At a terminal, it asks at every gate, whatever the mode.
 pub fn drive(
     context: &CommandContext<'_>,
     workplace: &Workplace,
@@ -31,16 +31,13 @@ pub fn drive(
     let prompt = GatePrompt { reader: &reader, stop: &stop };
     let mut submitted: Option<i64> = None;
     loop {
-        let standings = host.drive(watch.as_mut())?;
+        let ends = host.drive(watch.as_mut())?;
         if let Some(request) = submitted.take()
             && let RequestFate::Refused(why) = reader.fate(request)?
         {
             tell(&format!("refused: {why}"));
         }
-        let waiting = standings
-            .iter()
-            .find(|(_, standing)| **standing == DriveEnd::Waiting)
-            .map(|(run, _)| run.clone());
+        let waiting = ends.iter().find(|(_, end)| **end == DriveEnd::Waiting).map(|(run, _)| run.clone());
         if let Some(run) = waiting
             && !context.json
             && GatePrompt::is_possible()
@@ -48,20 +45,20 @@ pub fn drive(
         {
             let submit =
                 |answer: &HumanAnswer| answering::submit(host.store(), &reader, &redactor, gate, answer);
-            match prompt.ask(gate, |run| standings.contains_key(run), submit)? {
+            match prompt.ask(gate, |run| ends.contains_key(run), submit)? {
                 PromptReply::Answered(request) => submitted = Some(request),
                 PromptReply::Overtaken(request) => {
-                    tell(&format!("\n{}", PromptReply::overtaken_by(&request)))
+                    tell(&format!("\n{}", PromptReply::describe_request(&request)))
                 }
-                PromptReply::Silence => {
+                PromptReply::NoAnswer => {
                     tell("no answer; the gate stays open");
-                    return report_all(context, workplace, &reader, &standings);
+                    return report_all(context, workplace, &reader, &ends);
                 }
             }
             continue;
         }
         drop(watch);
-        return report_all(context, workplace, &reader, &standings);
+        return report_all(context, workplace, &reader, &ends);
     }
 }
 
@@ -69,27 +66,27 @@ fn report_all(
     context: &CommandContext<'_>,
     workplace: &Workplace,
     reader: &Reader,
-    standings: &BTreeMap<RunId, DriveEnd>,
+    ends: &BTreeMap<RunId, DriveEnd>,
 ) -> Result<ExitCode, CommandFailure> {
     let mut exit = ExitCode::Done;
-    for (run, standing) in standings {
-        exit = exit.max_with(report(context, workplace, reader, run, standing)?);
+    for (run, end) in ends {
+        exit = exit.max_with(report(context, workplace, reader, run, end)?);
     }
     Ok(exit)
 }
 
-/// Prints where a run stands and what can be done next.
+/// Prints the state of a run and what the user can do next.
 fn report(
     context: &CommandContext<'_>,
     workplace: &Workplace,
     reader: &Reader,
     run: &RunId,
-    standing: &DriveEnd,
+    end: &DriveEnd,
 ) -> Result<ExitCode, CommandFailure> {
     let view = reader.run_view(run)?;
     let (row, gates) = (&view.row, &view.gates);
     let commit = last_commit(reader, run)?;
-    let exit = match standing {
+    let exit = match end {
         DriveEnd::Over(End::Done) if commit.is_none() => ExitCode::HandedOver,
         DriveEnd::Over(End::Done) => ExitCode::Done,
         DriveEnd::Over(End::Failed { .. } | End::Stopped { .. } | End::Cancelled { .. }) => ExitCode::Failed,
@@ -97,7 +94,7 @@ fn report(
         DriveEnd::Left => ExitCode::Interrupted,
     };
     let resume = invocation::command(format!("resume {run}"));
-    if matches!(standing, DriveEnd::Over(_)) {
+    if matches!(end, DriveEnd::Over(_)) {
         let folder = workplace.home.run(run);
         let missing = [
             ("the documents of the run are not on its branch", not_on_branch(&folder)),
@@ -112,15 +109,15 @@ fn report(
     if context.json {
         let gates: Vec<_> =
             gates.iter().map(|gate| json!({ "gate": gate.command, "question": gate.question })).collect();
-        let untold = view.unreported_tokens;
+
         print_line(&json!({
             "run": run, "stage": row.stage, "ended": row.ended, "confidence": view.confidence(),
-            "branch": row.branch, "used": row.used, "untold": untold, "gates": gates, "exit": exit.number(),
+            "branch": row.branch, "used": row.used, "untold": view.unreported_tokens, "gates": gates, "exit": exit.number(),
         }))?;
         return Ok(exit);
     }
     let mut text = String::new();
-    match standing {
+    match end {
         DriveEnd::Over(_) => {
             let ended = line::one(row.ended.as_deref().unwrap_or("over"));
             let confidence = view.confidence().name();
@@ -161,7 +158,7 @@ fn last_commit(reader: &Reader, run: &RunId) -> Result<Option<Delivery>, Command
     Ok(deliveries.rfind(|delivery| matches!(delivery, Delivery::Committed { .. })))
 }
 
-/// What became of the work of a run that is over: the commit, or why there is none.
+/// The result of a run that is over: the commit, or why there is none.
 fn outcome(
     reader: &Reader,
     view: &RunView,
@@ -169,8 +166,8 @@ fn outcome(
     commit: Option<&Delivery>,
 ) -> Result<Option<String>, CommandFailure> {
     match exit {
-        ExitCode::Done => Ok(commit.map(delivered)),
-        ExitCode::HandedOver => Ok(view.delivery.as_ref().map(delivered)),
+        ExitCode::Done => Ok(commit.map(describe_delivery)),
+        ExitCode::HandedOver => Ok(view.delivery.as_ref().map(describe_delivery)),
         ExitCode::User
         | ExitCode::Refused
         | ExitCode::Failed
@@ -183,7 +180,7 @@ fn outcome(
     }
 }
 
-fn delivered(delivery: &Delivery) -> String {
+fn describe_delivery(delivery: &Delivery) -> String {
     match delivery {
         Delivery::Committed { commit, branch, file } => {
             let file = file.as_ref().map_or_else(String::new, |file| format!(", as {file}"));

@@ -1,10 +1,10 @@
-//! What this process reads from the user's environment.
+//! Reads the user's environment variables.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The variables that agents and checks inherit.
+/// The names of the variables that agents and checks inherit.
 const INHERITED: [&str; 12] = [
     "PATH",
     "LANG",
@@ -20,14 +20,14 @@ const INHERITED: [&str; 12] = [
     "NVM_DIR",
 ];
 
-/// All variables that are valid text.
+/// All variables that are valid UTF-8.
 pub fn all() -> BTreeMap<String, String> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect()
 }
 
-/// What agents and checks inherit.
+/// The variables that agents and checks inherit.
 pub fn inherited() -> BTreeMap<OsString, OsString> {
     let mut inherited: BTreeMap<OsString, OsString> =
         INHERITED.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?))).collect();
@@ -43,7 +43,7 @@ pub fn inherited() -> BTreeMap<OsString, OsString> {
     inherited
 }
 
-/// What checks inherit: the same, and the user's home.
+/// The variables that checks inherit: the same, and `HOME`.
 pub fn for_checks() -> BTreeMap<OsString, OsString> {
     let mut environment = inherited();
     environment.extend(std::env::var_os("HOME").map(|home| ("HOME".into(), home)));
@@ -54,7 +54,7 @@ pub fn user_home() -> OsString {
     std::env::var_os("HOME").unwrap_or_else(|| OsString::from("/"))
 }
 
-/// The user's name, for the record.
+/// The user's name, as the journal records it.
 pub fn user() -> String {
     std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_else(|_| "a human".to_string())
 }

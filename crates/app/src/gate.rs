@@ -1,6 +1,6 @@
 //! An open gate for people and programs: the question, its context, what each option does, and how to answer.
 
-use crate::tally::{Tally, tally};
+use crate::finding_counts::{FindingCounts, count_findings};
 use remand_engine::clock;
 use remand_engine::question;
 use remand_ledger::query::{GateRow, RunRow};
@@ -9,23 +9,23 @@ use remand_terminal::table::{Cell, ColumnFit, TextTable, indented};
 use remand_terminal::{CommandFailure, Ink, Tone, amount, invocation, line};
 use serde_json::{Value, json};
 
-/// How many gates a list shows in full.
-const IN_FULL: usize = 20;
+/// The maximum number of gates that a list shows in full.
+const MAX_IN_FULL: usize = 20;
 
-/// The widest label of an option, in columns.
-const LABEL: usize = 50;
+/// The maximum width of an option's label, in columns.
+const MAX_LABEL_WIDTH: usize = 50;
 
-/// The first gates in full, and one line for each of the others.
+/// Describes the first gates in full, and each of the others in one line.
 pub fn list(reader: &Reader, open: &[GateRow], ink: Ink) -> Result<String, CommandFailure> {
     let mut text = String::new();
-    for gate in open.iter().take(IN_FULL) {
+    for gate in open.iter().take(MAX_IN_FULL) {
         text.push_str(&format!("{}\n", text_of(reader, gate, open, ink)?));
     }
-    let others = open.get(IN_FULL..).unwrap_or_default();
+    let others = open.get(MAX_IN_FULL..).unwrap_or_default();
     if !others.is_empty() {
         text.push_str(&format!("and {} more; `remand gates RUN` shows one in full:\n", others.len()));
         for gate in others {
-            text.push_str(&format!("  {}  {}\n", gate.run, place(gate)));
+            text.push_str(&format!("  {}  {}\n", gate.run, phase_and_task(gate)));
         }
     }
     Ok(text.trim_end().to_string())
@@ -33,27 +33,27 @@ pub fn list(reader: &Reader, open: &[GateRow], ink: Ink) -> Result<String, Comma
 
 /// A gate with its context, for programs.
 pub fn json_of(reader: &Reader, gate: &GateRow, open: &[GateRow]) -> Result<Value, CommandFailure> {
-    Ok(Asked::read(reader, gate, open)?.json())
+    Ok(GateInContext::read(reader, gate, open)?.json())
 }
 
-/// A gate in full, with how to answer it.
+/// A gate in full, and how to answer it.
 pub fn text_of(
     reader: &Reader,
     gate: &GateRow,
     open: &[GateRow],
     ink: Ink,
 ) -> Result<String, CommandFailure> {
-    Ok(Asked::read(reader, gate, open)?.text(ink))
+    Ok(GateInContext::read(reader, gate, open)?.text(ink))
 }
 
 /// The command that answers a gate with its default, or with its first option.
 pub fn answer_command(gate: &GateRow, open: &[GateRow]) -> String {
     let first = gate.default.clone().or_else(|| gate.options.first().map(|option| option.name.clone()));
-    answer_with(gate, open, &first.unwrap_or_else(|| "OPTION".to_string()))
+    command_to_answer(gate, open, &first.unwrap_or_else(|| "OPTION".to_string()))
 }
 
 /// The command that answers a gate. The id of the run is enough unless the run has several open gates.
-fn answer_with(gate: &GateRow, open: &[GateRow], option: &str) -> String {
+fn command_to_answer(gate: &GateRow, open: &[GateRow], option: &str) -> String {
     let several = open.iter().filter(|other| other.run == gate.run).count() > 1;
     let option = line::one(option);
     if several {
@@ -63,7 +63,7 @@ fn answer_with(gate: &GateRow, open: &[GateRow], option: &str) -> String {
     }
 }
 
-/// The other options, as the end of a sentence.
+/// The options except the suggested one, as the end of a sentence.
 pub fn other_options(gate: &GateRow) -> String {
     let first = gate.default.as_deref().or_else(|| gate.options.first().map(|option| option.name.as_str()));
     let others: Vec<String> = gate
@@ -76,7 +76,7 @@ pub fn other_options(gate: &GateRow) -> String {
 }
 
 /// The phase and task that ask.
-pub fn place(gate: &GateRow) -> String {
+pub fn phase_and_task(gate: &GateRow) -> String {
     match &gate.task {
         Some(task) => format!("{}[{}]", line::one(&gate.phase), line::one(task)),
         None => line::one(&gate.phase),
@@ -84,22 +84,26 @@ pub fn place(gate: &GateRow) -> String {
 }
 
 /// A gate with its context.
-struct Asked<'g> {
+struct GateInContext<'g> {
     gate: &'g GateRow,
     open: &'g [GateRow],
     run: RunRow,
-    findings: Tally,
+    findings: FindingCounts,
     /// What led to the question, one line each.
     context: Vec<String>,
 }
 
-impl<'g> Asked<'g> {
-    fn read(reader: &Reader, gate: &'g GateRow, open: &'g [GateRow]) -> Result<Asked<'g>, CommandFailure> {
+impl<'g> GateInContext<'g> {
+    fn read(
+        reader: &Reader,
+        gate: &'g GateRow,
+        open: &'g [GateRow],
+    ) -> Result<GateInContext<'g>, CommandFailure> {
         let run = reader.run(&gate.run.0)?;
         let findings = reader.findings(&gate.run)?;
-        let mut context: Vec<String> = figures(&run, gate.limit_kind).into_iter().collect();
+        let mut context: Vec<String> = usage_and_limit(&run, gate.limit_kind).into_iter().collect();
         context.extend(question::context(reader, gate)?);
-        Ok(Asked { gate, open, run, findings: tally(&findings), context })
+        Ok(GateInContext { gate, open, run, findings: count_findings(&findings), context })
     }
 
     fn json(&self) -> Value {
@@ -110,9 +114,9 @@ impl<'g> Asked<'g> {
             .map(|option| {
                 json!({
                     "option": option.name,
-                    "does": does(&option.name, option.action.as_deref(), self.gate.limit_kind),
+                    "does": describe_option(&option.name, option.action.as_deref(), self.gate.limit_kind),
                     "default": self.gate.default.as_ref() == Some(&option.name),
-                    "command": answer_with(self.gate, self.open, &option.name),
+                    "command": command_to_answer(self.gate, self.open, &option.name),
                 })
             })
             .collect();
@@ -131,14 +135,14 @@ impl<'g> Asked<'g> {
         let (gate, run) = (self.gate, &self.run);
         let asked = amount::age(clock::now().0, gate.opened_at.0);
         let name = ink.paint(Tone::Strong, &gate.run.0);
-        let mut text = format!("{name}  {}, asked {asked} ago\n", line::cut(&place(gate), 60));
+        let mut text = format!("{name}  {}, asked {asked} ago\n", line::cut(&phase_and_task(gate), 60));
         text.push_str(&indented(&gate.question, 2));
         text.push_str(&indented(
             &format!("{}: {}", run.subject, line::cut(&line::first(&run.request), 200)),
             2,
         ));
         text.push_str(&indented(
-            &format!("confidence {}; findings: {}", run.confidence, self.findings.words()),
+            &format!("confidence {}; findings: {}", run.confidence, self.findings.describe()),
             2,
         ));
         if run.risk != "green" {
@@ -147,9 +151,9 @@ impl<'g> Asked<'g> {
         for line in &self.context {
             text.push_str(&indented(&format!("- {}", line::one(line)), 2));
         }
-        for (at, approach) in gate.approaches.iter().enumerate() {
+        for (index, approach) in gate.approaches.iter().enumerate() {
             text.push_str(&indented(
-                &format!("approach {} failed: {}", at + 1, line::one(&approach.text)),
+                &format!("approach {} failed: {}", index + 1, line::one(&approach.text)),
                 2,
             ));
         }
@@ -163,7 +167,7 @@ impl<'g> Asked<'g> {
         }
         let first =
             gate.default.as_deref().or_else(|| gate.options.first().map(|option| option.name.as_str()));
-        let command = answer_with(gate, self.open, first.unwrap_or("OPTION"));
+        let command = command_to_answer(gate, self.open, first.unwrap_or("OPTION"));
         text.push_str(&format!("  answer with `{command}`; add a note with `--note TEXT`\n"));
         text
     }
@@ -172,11 +176,11 @@ impl<'g> Asked<'g> {
         let mut table = TextTable::list(&[ColumnFit::Whole, ColumnFit::Whole, ColumnFit::Wrap], 2);
         for option in &self.gate.options {
             let is_default = self.gate.default.as_ref() == Some(&option.name);
-            let does = does(&option.name, option.action.as_deref(), self.gate.limit_kind);
+            let effect = describe_option(&option.name, option.action.as_deref(), self.gate.limit_kind);
             table.row(vec![
                 Cell::new(if is_default { "*" } else { "-" }),
-                Cell::new(line::cut(&line::one(&option.name), LABEL)).toned(Tone::Strong),
-                Cell::new(if is_default { format!("{does} (default)") } else { does }),
+                Cell::new(line::cut(&line::one(&option.name), MAX_LABEL_WIDTH)).toned(Tone::Strong),
+                Cell::new(if is_default { format!("{effect} (default)") } else { effect }),
             ]);
         }
         table.render(ink)
@@ -184,7 +188,7 @@ impl<'g> Asked<'g> {
 }
 
 /// The usage and the limit that a gate asks about.
-fn figures(run: &RunRow, limit: Option<LimitKind>) -> Option<String> {
+fn usage_and_limit(run: &RunRow, limit: Option<LimitKind>) -> Option<String> {
     let (used, limits) = (&run.used, &run.limits);
     let (used, limit) = match limit? {
         LimitKind::Dispatches => (amount::grouped(used.dispatches), amount::grouped(limits.dispatches?)),
@@ -197,7 +201,7 @@ fn figures(run: &RunRow, limit: Option<LimitKind>) -> Option<String> {
 }
 
 /// What an option does, for someone who has never seen the workflow; at a limit, what it grants.
-fn does(option: &str, action: Option<&str>, limit: Option<LimitKind>) -> String {
+fn describe_option(option: &str, action: Option<&str>, limit: Option<LimitKind>) -> String {
     let Some(action) = action else {
         return match (option, limit) {
             ("go-on", Some(limit)) if limit.has_amount() => {
@@ -240,28 +244,28 @@ mod tests {
     // EP-12
     #[test]
     fn every_action_of_an_option_has_a_description() {
-        let does = |option, action| does(option, action, None);
-        assert_eq!(does("approve", Some("next")), "continues with the next phase");
-        assert_eq!(does("revise", Some("remand plan")), "sends the work back to plan");
+        let describe = |option, action| describe_option(option, action, None);
+        assert_eq!(describe("approve", Some("next")), "continues with the next phase");
+        assert_eq!(describe("revise", Some("remand plan")), "sends the work back to plan");
         assert_eq!(
-            does("abort", Some("stop the user does not want it")),
+            describe("abort", Some("stop the user does not want it")),
             "ends the run: the user does not want it"
         );
-        assert_eq!(does("go-on", None), "continues the run");
+        assert_eq!(describe("go-on", None), "continues the run");
     }
 
     // CORE-07
     #[test]
     fn continuing_past_a_limit_says_how_much_it_grants() {
-        let does = |limit| does("go-on", None, Some(limit));
+        let describe = |limit| describe_option("go-on", None, Some(limit));
         assert_eq!(
-            does(LimitKind::Money),
+            describe(LimitKind::Money),
             "continues, and grants the money limit once more; `--grant AMOUNT` grants another amount"
         );
         assert_eq!(
-            does(LimitKind::UnknownTokens),
+            describe(LimitKind::UnknownTokens),
             "continues although some usage is unknown; no limit changes"
         );
-        assert_eq!(does(LimitKind::AgentBudget), "continues the run");
+        assert_eq!(describe(LimitKind::AgentBudget), "continues the run");
     }
 }

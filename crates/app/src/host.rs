@@ -1,4 +1,4 @@
-//! Opens a host with real effects for a repository.
+//! Opens the host that drives the runs of a repository.
 
 use crate::environment;
 use crate::workplace::Workplace;
@@ -23,8 +23,9 @@ pub fn open(workplace: &Workplace) -> Result<Host<Workshop>, CommandFailure> {
 }
 
 fn settings(workplace: &Workplace, store: Arc<dyn Store>) -> Result<Settings, CommandFailure> {
-    let program = std::env::current_exe()
-        .map_err(|error| CommandFailure::internal_error("this program cannot find its own file", &error))?;
+    let program = std::env::current_exe().map_err(|error| {
+        CommandFailure::internal_error("the path of this program cannot be determined", &error)
+    })?;
     let (sandbox, enforcement) = (workplace.config.sandbox.clone(), confine::probe());
     if sandbox.required && !enforcement.gaps.is_empty() {
         let what = format!(
@@ -51,14 +52,14 @@ fn settings(workplace: &Workplace, store: Arc<dyn Store>) -> Result<Settings, Co
     })
 }
 
-/// Removes secrets from everything that is stored.
+/// The redactor that removes secrets from everything that is stored.
 pub fn redactor(workplace: &Workplace) -> Result<Redactor, CommandFailure> {
     let secrets = &workplace.config.secrets;
     let patterns = secrets
         .patterns
         .iter()
         .enumerate()
-        .map(|(at, pattern)| (format!("pattern {}", at + 1), pattern.clone()))
+        .map(|(index, pattern)| (format!("pattern {}", index + 1), pattern.clone()))
         .collect();
     let rules = RedactionRules { secret_variables: secrets.environment.clone(), patterns };
     Redactor::new(environment::all(), &rules).map_err(|error| {
@@ -66,7 +67,7 @@ pub fn redactor(workplace: &Workplace) -> Result<Redactor, CommandFailure> {
     })
 }
 
-/// Whether a run that is over still needs finishing: its driver was killed, or its branch was in use.
+/// Whether a run that is over still needs its background tasks, because its driver was killed or its branch was in use.
 pub fn is_unfinished(workplace: &Workplace, row: &RunRow) -> bool {
     let folder = workplace.home.run(&row.run);
     row.stage.is_over() && folder.is_dir() && !is_laid_out(&folder)

@@ -16,22 +16,22 @@ use remand_workflow::{CheckedWorkflow, check, check_bytes, diagnostic, shipped, 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Where a repository keeps its own roles.
-pub const OWN_ROLES: &str = ".remand/roles";
+/// The folder in a repository with its roles.
+pub const ROLES_FOLDER: &str = ".remand/roles";
 
-/// Where a repository keeps its own workflows.
-const OWN_WORKFLOWS: &str = ".remand/workflows";
+/// The folder in a repository with its workflows.
+const WORKFLOWS_FOLDER: &str = ".remand/workflows";
 
-/// A folder of the repository, searched upwards from the current folder.
-fn own(context: &CommandContext<'_>, folder: &str) -> Option<PathBuf> {
+/// Finds a folder of the repository, upwards from the current folder.
+fn find_folder(context: &CommandContext<'_>, folder: &str) -> Option<PathBuf> {
     let here = here(context);
     let root = here.ancestors().find(|above| above.join(folder).is_dir() || above.join(".git").exists())?;
-    Some(root.join(folder)).filter(|own| own.is_dir())
+    Some(root.join(folder)).filter(|path| path.is_dir())
 }
 
-/// The shipped roles, then the repository's own, then those that the configuration names; later ones win.
+/// The shipped roles, then the repository's roles, then those that the configuration names; later ones win.
 pub fn roles(context: &CommandContext<'_>) -> Result<Roles, CommandFailure> {
-    let mut roles = own_roles(context)?;
+    let mut roles = base_roles(context)?;
     let Some(root) = root(context) else {
         return Ok(roles);
     };
@@ -44,13 +44,13 @@ pub fn roles(context: &CommandContext<'_>) -> Result<Roles, CommandFailure> {
     Ok(roles)
 }
 
-/// Replaces a role by a file that the configuration names, and reports its unused parts.
+/// Replaces a role with a file that the configuration names, and reports the parts of the file that are not used.
 fn replace_role(roles: &mut Roles, title: &str, root: &Path, file: &str) -> Result<(), CommandFailure> {
     let source = source(&root.join(file), file)?;
     let tool = match foreign::format(&source) {
         Some(RoleFormat::Of(tool)) => tool,
         Some(RoleFormat::Ours) if !title.contains('/') => {
-            return roles.add(title, &source).map_err(|problems| refused(&source, &problems));
+            return roles.add(title, &source).map_err(|problems| refuse(&source, &problems));
         }
         Some(RoleFormat::Ours) => {
             let what = format!("{file} is a whole role, but `{title}` is only one mode of a role");
@@ -61,14 +61,11 @@ fn replace_role(roles: &mut Roles, title: &str, root: &Path, file: &str) -> Resu
         }
         None => {
             let hint = "name a file in .claude/agents, .github/agents or .opencode/agents, or see `remand import --help`";
-            return Err(CommandFailure::user(
-                format!("the tool that {file} is for cannot be detected"),
-                hint,
-            ));
+            return Err(CommandFailure::user(format!("it is unclear which tool {file} is for"), hint));
         }
     };
     let adopted = foreign::read(tool, &source).and_then(|foreign| roles.adopt(title, &foreign, &source));
-    for unused in adopted.map_err(|problems| refused(&source, &problems))? {
+    for unused in adopted.map_err(|problems| refuse(&source, &problems))? {
         tell(&format!("note: {file}:{}: {unused}", unused.line));
     }
     Ok(())
@@ -79,21 +76,21 @@ pub fn root(context: &CommandContext<'_>) -> Option<PathBuf> {
     here(context).ancestors().find(|above| above.join(".git").exists()).map(Path::to_path_buf)
 }
 
-/// The text of a file, with the name that messages use.
+/// Reads a file as text. Messages refer to it by `name`.
 pub fn source(path: &Path, name: &str) -> Result<SourceText, CommandFailure> {
     yaml::decode(name, &read(path)?)
-        .map_err(|undecodable| refused(&undecodable.source, &[undecodable.problem]))
+        .map_err(|undecodable| refuse(&undecodable.source, &[undecodable.problem]))
 }
 
-/// The shipped roles, replaced by those of the command line or the repository.
-pub fn own_roles(context: &CommandContext<'_>) -> Result<Roles, CommandFailure> {
+/// The shipped roles, and those of the command line or the repository that add to or replace them.
+pub fn base_roles(context: &CommandContext<'_>) -> Result<Roles, CommandFailure> {
     let mut roles = Roles::shipped();
-    let Some(own) = context.roles.map(PathBuf::from).or_else(|| own(context, OWN_ROLES)) else {
+    let Some(folder) = context.roles.map(PathBuf::from).or_else(|| find_folder(context, ROLES_FOLDER)) else {
         return Ok(roles);
     };
-    let entries = std::fs::read_dir(&own).map_err(|error| {
+    let entries = std::fs::read_dir(&folder).map_err(|error| {
         CommandFailure::user(
-            format!("the roles in {} cannot be read", own.display()),
+            format!("the roles in {} cannot be read", folder.display()),
             "name a folder with role files",
         )
         .caused_by(error.to_string())
@@ -101,30 +98,30 @@ pub fn own_roles(context: &CommandContext<'_>) -> Result<Roles, CommandFailure> 
     let mut files: Vec<_> = entries
         .filter_map(Result::ok)
         .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
         .collect();
     files.sort();
     for path in files {
         let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let source = source(&path, &path.display().to_string())?;
-        roles.add(&name, &source).map_err(|problems| refused(&source, &problems))?;
+        roles.add(&name, &source).map_err(|problems| refuse(&source, &problems))?;
     }
     Ok(roles)
 }
 
-/// The names of the repository's own workflows.
-pub fn own_workflows(context: &CommandContext<'_>) -> Vec<String> {
-    let folder = own(context, OWN_WORKFLOWS);
+/// The names of the repository's workflows.
+pub fn repository_workflows(context: &CommandContext<'_>) -> Vec<String> {
+    let folder = find_folder(context, WORKFLOWS_FOLDER);
     let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     let files = entries.map(|entry| entry.path());
-    let files = files.filter(|path| path.extension().is_some_and(|ending| ending == "yaml"));
+    let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "yaml"));
     let mut names: Vec<String> =
         files.filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned())).collect();
     names.sort();
     names
 }
 
-/// Reads and checks a workflow: one of the repository by name, a file, or a shipped one by name, in this order.
+/// Reads and checks a workflow. Looks for a workflow of the repository, then for a file, then for a shipped workflow.
 pub fn workflow(
     context: &CommandContext<'_>,
     name: &str,
@@ -132,11 +129,11 @@ pub fn workflow(
 ) -> Result<CheckedWorkflow, CommandFailure> {
     let path = Path::new(name);
     let is_name = !name.contains(['/', '.']);
-    if let Some(own) = own(context, OWN_WORKFLOWS)
+    if let Some(file) = find_folder(context, WORKFLOWS_FOLDER)
         .map(|folder| folder.join(format!("{name}.yaml")))
-        .filter(|own| is_name && own.is_file())
+        .filter(|file| is_name && file.is_file())
     {
-        return Ok(check_bytes(&own.display().to_string(), &read(&own)?, roles));
+        return Ok(check_bytes(&file.display().to_string(), &read(&file)?, roles));
     }
     if !path.is_file()
         && let Some(text) = shipped::workflow(name)
@@ -144,9 +141,9 @@ pub fn workflow(
         return Ok(check(SourceText::new(format!("{name}.yaml"), text), roles));
     }
     if !path.exists() {
-        let own = own_workflows(context);
+        let local = repository_workflows(context);
         let shipped = shipped::WORKFLOWS.iter().map(|(name, _)| *name);
-        let hint = match diagnostic::nearest(name, shipped.chain(own.iter().map(String::as_str))) {
+        let hint = match diagnostic::nearest(name, shipped.chain(local.iter().map(String::as_str))) {
             Some(near) => format!("did you mean `{near}`? `remand workflows` lists them"),
             None => "name a file, or one of the workflows that `remand workflows` lists".to_string(),
         };
@@ -156,16 +153,16 @@ pub fn workflow(
 }
 
 /// The program of a workflow that passes all checks.
-pub fn accepted(
+pub fn program(
     context: &CommandContext<'_>,
     name: &str,
     roles: &Roles,
 ) -> Result<remand_kernel::Program, CommandFailure> {
-    Ok(proven(context, name, roles)?.program)
+    Ok(compiled(context, name, roles)?.program)
 }
 
-/// A workflow that passes all checks, with its file.
-pub fn proven(context: &CommandContext<'_>, name: &str, roles: &Roles) -> Result<Compiled, CommandFailure> {
+/// A workflow that passes all checks, compiled.
+pub fn compiled(context: &CommandContext<'_>, name: &str, roles: &Roles) -> Result<Compiled, CommandFailure> {
     let checked = workflow(context, name, roles)?;
     if !checked.accepted() {
         print_diagnostics(&checked);
@@ -182,8 +179,8 @@ pub fn proven(context: &CommandContext<'_>, name: &str, roles: &Roles) -> Result
     }
 }
 
-/// The workflow that a new run is pinned to.
-pub fn pinned(
+/// The program and the file of a workflow, for a new run to pin.
+pub fn pinned_workflow(
     context: &CommandContext<'_>,
     name: &str,
     roles: &Roles,
@@ -203,7 +200,7 @@ pub fn pinned(
     }
 }
 
-/// Reads a file up to just over the size that a workflow may have.
+/// Reads a file, but at most one byte more than a workflow may have.
 pub fn read(path: &Path) -> Result<Vec<u8>, CommandFailure> {
     let read = || {
         let mut bytes = Vec::new();
@@ -230,8 +227,8 @@ pub fn style() -> Style {
     }
 }
 
-/// Prints the diagnostics of a source and returns the failure.
-pub fn refused(source: &SourceText, problems: &[diagnostic::Diagnostic]) -> CommandFailure {
+/// Prints the diagnostics of a source and returns the failure for the caller.
+pub fn refuse(source: &SourceText, problems: &[diagnostic::Diagnostic]) -> CommandFailure {
     for problem in problems {
         tell(&format!("{}\n", problem.render(source, style())));
     }

@@ -1,4 +1,4 @@
-//! The binary `remand`: reads the command line, runs one subcommand, prints what it returns.
+//! The binary `remand`: reads the command line, runs one subcommand, and reports its failure.
 
 mod context;
 mod environment;
@@ -11,8 +11,8 @@ mod project_checks;
 mod beginning;
 mod host;
 
+mod finding_counts;
 mod gate;
-mod tally;
 
 mod answering;
 mod prompt;
@@ -32,7 +32,7 @@ use remand_engine::logging;
 use remand_terminal::CommandFailure;
 use remand_terminal::output::{print_failure, print_line};
 
-/// Events are many small allocations, and a replay makes them on two threads.
+/// Faster than the default for events: many small allocations, which a replay makes on two threads.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -43,7 +43,7 @@ fn main() -> std::process::ExitCode {
         Err(failure) => {
             print_failure(&failure);
             if cli.json {
-                // A failure is JSON too: one line, after those of the run.
+                // The failure is one more line of JSON, after the lines of the run.
                 let _ = print_line(&failure.json());
             }
             failure.exit.code()
@@ -56,7 +56,7 @@ fn start_log(cli: &cli::RemandCli) -> Result<(), CommandFailure> {
     logging::start(cli.verbose, filter.as_deref()).map_err(|error| {
         CommandFailure::user(
             error.to_string(),
-            "give a level such as `debug`, or `remand_engine::host=debug`",
+            "set it to a level such as `debug`, or to `remand_engine::host=debug`",
         )
     })
 }

@@ -8,7 +8,7 @@ use remand_process::{Cancel, ProcessJob};
 use remand_terminal::CommandFailure;
 use std::path::Path;
 
-/// The checks that a run from this commit is pinned to. Installed dependencies are detected in the checkout, everything
+/// The checks that a run from this commit pins. Installed dependencies are detected in the checkout, everything
 /// else in the commit, so uncommitted changes make no difference. A copy of the commit, if needed, is made below
 /// `within`.
 pub fn specs(
@@ -17,17 +17,13 @@ pub fn specs(
     config: &Config,
     within: &Path,
 ) -> Result<Vec<CheckSpec>, CommandFailure> {
-    let found = if config.detect { detected(repository, base, within)? } else { Vec::new() };
+    let found = if config.detect { detect(repository, base, within)? } else { Vec::new() };
     let detected = if config.detect { Detected::Used } else { Detected::Ignored };
     remand_checks::specs(found, detected, &config.checks)
         .map_err(|error| CommandFailure::user(error.to_string(), "correct `[checks]` in remand.toml"))
 }
 
-fn detected(
-    repository: &Repository,
-    base: &CommitId,
-    within: &Path,
-) -> Result<Vec<CheckSpec>, CommandFailure> {
+fn detect(repository: &Repository, base: &CommitId, within: &Path) -> Result<Vec<CheckSpec>, CommandFailure> {
     let environment = environment::for_checks();
     let runner = |job: ProcessJob| remand_process::run(&job, &Cancel::new());
     let probe = ToolProbe { environment: &environment, runner: &runner };

@@ -1,4 +1,4 @@
-//! Asks gates at the terminal, until someone answers here or from another process.
+//! Asks the questions of gates at the terminal, until someone answers here or from another process.
 
 use crate::answering::{AnswerError, HumanAnswer};
 use crate::gate;
@@ -12,24 +12,24 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io::{BufRead, IsTerminal, Write};
 
-/// The pause between two checks for signals and requests while the user thinks.
+/// The interval at which signals and requests are checked while the user thinks.
 const POLL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// The result of a question at the terminal.
 pub enum PromptReply {
-    /// Recorded as this request.
+    /// The answer is recorded as the request with this id.
     Answered(i64),
-    /// Another process requests something of a run that is driven here.
+    /// Another process first sent this request to a run that this process drives.
     Overtaken(Box<RequestRow>),
-    /// The end of input, or a signal: the gate stays open.
-    Silence,
+    /// The input ended, or a signal arrived. The gate stays open.
+    NoAnswer,
 }
 
-/// What the user typed, unless something else came first.
+/// What the prompt received: a line, or the same as in [`PromptReply`].
 enum Typed {
     Line(String),
     Overtaken(Box<RequestRow>),
-    Silence,
+    NoAnswer,
 }
 
 /// Asks the person at the terminal.
@@ -39,17 +39,17 @@ pub struct GatePrompt<'d> {
 }
 
 impl GatePrompt<'_> {
-    /// Whether both ends of the conversation are a terminal.
+    /// Whether both standard input and standard error are a terminal.
     pub fn is_possible() -> bool {
         std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
 
-    /// Asks one gate until `submit` accepts the answer. Returns early when another process requests something of a run
-    /// that `driven` accepts.
+    /// Asks the question of a gate until `submit` accepts the answer. Returns early when another process sends a request
+    /// to a run for which `is_driven` is true.
     pub fn ask(
         &self,
         gate: &GateRow,
-        driven: impl Fn(&RunId) -> bool,
+        is_driven: impl Fn(&RunId) -> bool,
         mut submit: impl FnMut(&HumanAnswer) -> Result<i64, AnswerError>,
     ) -> Result<PromptReply, CommandFailure> {
         let question = gate::text_of(self.reader, gate, std::slice::from_ref(gate), Ink::of_stdout())?;
@@ -59,10 +59,10 @@ impl GatePrompt<'_> {
             let default = gate.default.as_deref().map_or_else(String::new, |default| format!(" [{default}]"));
             let prompt = line::one(&format!("{}{default}>", options.join("/")));
             let _ = write!(std::io::stderr(), "{prompt} ");
-            let line = match self.next_line(&driven)? {
+            let line = match self.next_line(&is_driven)? {
                 Typed::Line(line) => line,
                 Typed::Overtaken(request) => return Ok(PromptReply::Overtaken(request)),
-                Typed::Silence => return Ok(PromptReply::Silence),
+                Typed::NoAnswer => return Ok(PromptReply::NoAnswer),
             };
             let (word, rest) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
             let (word, rest) = (word.trim(), rest.trim());
@@ -86,9 +86,9 @@ impl GatePrompt<'_> {
         }
     }
 
-    /// The next line that the user types. Reads only whole lines, so what is typed after this returns
+    /// The next line that the user types. Reads only whole lines, so text that is typed after this returns
     /// belongs to the next question.
-    fn next_line(&self, driven: &impl Fn(&RunId) -> bool) -> Result<Typed, CommandFailure> {
+    fn next_line(&self, is_driven: &impl Fn(&RunId) -> bool) -> Result<Typed, CommandFailure> {
         let stdin = std::io::stdin();
         loop {
             let ready = match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&POLL)) {
@@ -99,15 +99,15 @@ impl GatePrompt<'_> {
                 }
             };
             if self.stop.is_set() {
-                return Ok(Typed::Silence);
+                return Ok(Typed::NoAnswer);
             }
             if ready {
                 let mut line = String::new();
                 let read = stdin.lock().read_line(&mut line);
-                return Ok(if matches!(read, Ok(1..)) { Typed::Line(line) } else { Typed::Silence });
+                return Ok(if matches!(read, Ok(1..)) { Typed::Line(line) } else { Typed::NoAnswer });
             }
             let requests = self.reader.all_requests()?;
-            if let Some(request) = requests.into_iter().find(|request| driven(&request.run)) {
+            if let Some(request) = requests.into_iter().find(|request| is_driven(&request.run)) {
                 return Ok(Typed::Overtaken(Box::new(request)));
             }
         }
@@ -115,8 +115,8 @@ impl GatePrompt<'_> {
 }
 
 impl PromptReply {
-    /// What another process did, for the user whose answer is no longer needed.
-    pub fn overtaken_by(request: &RequestRow) -> String {
+    /// Describes the request of another process, for the user whose answer is no longer needed.
+    pub fn describe_request(request: &RequestRow) -> String {
         let what = match &request.event {
             Event::Answered { option, by, .. } => format!("{by} answered {}", line::one(option)),
             Event::Cancelled { by } => format!("{by} cancelled it"),

@@ -24,32 +24,32 @@ use std::path::{Path, PathBuf};
 
 /// Checks before a run that its rehearsal can be written without overwriting anything. Leaves no file.
 pub fn check_writable(file: &Path) -> Result<(), CommandFailure> {
-    make(file).and_then(|_| std::fs::remove_file(file)).map_err(|error| unwritable(file, &error))
+    create(file).and_then(|_| std::fs::remove_file(file)).map_err(|error| unwritable(file, &error))
 }
 
 /// Writes the rehearsal of a run, whether it is over or not.
 pub fn write(workplace: &Workplace, run: &RunId, file: &Path) -> Result<(), CommandFailure> {
-    let mut hidden = Hidden { redactor: host::redactor(workplace)?, files: BTreeSet::new() };
-    let text = rehearsal(&workplace.repository, &workplace.reader()?, run, &mut hidden)?;
-    let mut made = make(file).map_err(|error| unwritable(file, &error))?;
-    made.write_all(text.as_bytes()).map_err(|error| {
+    let mut filter = SecretFilter { redactor: host::redactor(workplace)?, files: BTreeSet::new() };
+    let text = rehearsal(&workplace.repository, &workplace.reader()?, run, &mut filter)?;
+    let mut created = create(file).map_err(|error| unwritable(file, &error))?;
+    created.write_all(text.as_bytes()).map_err(|error| {
         // An incomplete rehearsal is useless.
         let _ = std::fs::remove_file(file);
         unwritable(file, &error)
     })?;
-    hidden.tell();
+    filter.report();
     Ok(())
 }
 
-/// Removes secrets from what agents wrote, because recordings are shared.
-struct Hidden {
+/// Removes secrets from the files that agents wrote, because recordings are shared.
+struct SecretFilter {
     redactor: Redactor,
     /// The files that contained secrets.
     files: BTreeSet<PathBuf>,
 }
 
-impl Hidden {
-    fn take_out(&mut self, path: &Path, bytes: Vec<u8>) -> Vec<u8> {
+impl SecretFilter {
+    fn remove_secrets(&mut self, path: &Path, bytes: Vec<u8>) -> Vec<u8> {
         let redacted = self.redactor.redact_bytes(&bytes).into_owned();
         if redacted != bytes {
             self.files.insert(path.to_path_buf());
@@ -57,7 +57,7 @@ impl Hidden {
         redacted
     }
 
-    fn tell(&self) {
+    fn report(&self) {
         if !self.files.is_empty() {
             let files: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
             tell(&format!("secrets were removed from {}; a replay may end differently", files.join(", ")));
@@ -65,7 +65,7 @@ impl Hidden {
     }
 }
 
-fn make(file: &Path) -> io::Result<File> {
+fn create(file: &Path) -> io::Result<File> {
     File::options().write(true).create_new(true).open(file)
 }
 
@@ -78,7 +78,7 @@ fn rehearsal(
     repository: &Repository,
     reader: &Reader,
     run: &RunId,
-    hidden: &mut Hidden,
+    filter: &mut SecretFilter,
 ) -> Result<String, CommandFailure> {
     let row = reader.run(&run.0)?;
     let mut recording =
@@ -105,19 +105,19 @@ fn rehearsal(
                 folder: PathBuf::new(),
             };
             let (out, err) = output(reader, telemetry)?;
-            let heard = match telemetry.answer {
+            let answer = match telemetry.answer {
                 Some(answer) => Some(text_of(reader, answer)?),
                 None => Some(out).filter(|out| !out.is_empty() && telemetry.result.is_none()),
             };
             let exit = exit(outcome, telemetry);
             let recorded = RecordedDispatch {
                 info,
-                changes: changes(repository, telemetry, hidden)?,
+                changes: changes(repository, telemetry, filter)?,
                 result: telemetry.result.map(|blob| reader.blob(blob)).transpose()?,
-                answer: heard,
+                answer,
                 stderr: Some(err).filter(|err| !err.is_empty() && exit != Exit::Code(0)),
                 usage: ScriptedUsage {
-                    tokens: reported(usage.tokens, telemetry).map(ScriptedTokens::Sum),
+                    tokens: reported_tokens(usage.tokens, telemetry).map(ScriptedTokens::Sum),
                     money: usage.money.map(Money),
                 },
                 model: telemetry.model.clone(),
@@ -135,24 +135,24 @@ fn rehearsal(
     recording.to_yaml().map_err(|error| CommandFailure::user(error.to_string(), "the run cannot be recorded"))
 }
 
-/// The tokens of a dispatch that reported them.
-fn reported(tokens: Option<u64>, telemetry: &Telemetry) -> Option<u64> {
+/// The token count of a dispatch; `None` if the dispatch did not report one.
+fn reported_tokens(tokens: Option<u64>, telemetry: &Telemetry) -> Option<u64> {
     tokens.filter(|tokens| *tokens > 0 || telemetry.tokens.is_some())
 }
 
-/// The 1-based round in which a phase did this work, as the agent saw it.
+/// The 1-based number of the phase's round that this dispatch belongs to, as its agent saw it.
 fn round(issued: &[Dispatch], dispatch: &Dispatch) -> u32 {
-    let visit = |id: CommandId| CommandId { attempt: 0, ..id };
+    let without_attempt = |id: CommandId| CommandId { attempt: 0, ..id };
     let mut seen: Vec<CommandId> = Vec::new();
     for other in issued {
         let same =
             other.id.phase == dispatch.id.phase && other.task == dispatch.task && other.item == dispatch.item;
-        if same && !seen.contains(&visit(other.id)) {
-            seen.push(visit(other.id));
+        if same && !seen.contains(&without_attempt(other.id)) {
+            seen.push(without_attempt(other.id));
         }
     }
-    let at = seen.iter().position(|seen| *seen == visit(dispatch.id)).unwrap_or(seen.len());
-    u32::try_from(at + 1).unwrap_or(u32::MAX)
+    let index = seen.iter().position(|seen| *seen == without_attempt(dispatch.id)).unwrap_or(seen.len());
+    u32::try_from(index + 1).unwrap_or(u32::MAX)
 }
 
 /// The exit status of the process.
@@ -165,7 +165,7 @@ fn exit(outcome: &Outcome, telemetry: &Telemetry) -> Exit {
     }
 }
 
-/// What an agent wrote to standard output and to standard error.
+/// An agent's standard output and standard error.
 fn output(reader: &Reader, telemetry: &Telemetry) -> Result<(String, String), CommandFailure> {
     let Some(output) = telemetry.output else {
         return Ok((String::new(), String::new()));
@@ -184,7 +184,7 @@ fn text_of(reader: &Reader, blob: BlobId) -> Result<String, CommandFailure> {
 fn changes(
     repository: &Repository,
     telemetry: &Telemetry,
-    hidden: &mut Hidden,
+    filter: &mut SecretFilter,
 ) -> Result<Vec<RecordedChange>, CommandFailure> {
     let (Some(before), Some(after)) = (&telemetry.before, &telemetry.after) else {
         return Ok(Vec::new());
@@ -194,11 +194,11 @@ fn changes(
     let mut changes = Vec::new();
     for changed in repository.changed(&before, &after)? {
         let path = changed.path;
-        let form = |tree: &TreeId| repository.path_kind(tree, &path).map_err(CommandFailure::from);
-        let (was, is) = (form(&before)?, form(&after)?);
+        let kind = |tree: &TreeId| repository.path_kind(tree, &path).map_err(CommandFailure::from);
+        let (was, is) = (kind(&before)?, kind(&after)?);
         let mut bytes = || {
             let bytes = repository.read(&after, &path)?.unwrap_or_default();
-            Ok::<_, CommandFailure>(hidden.take_out(&path, bytes))
+            Ok::<_, CommandFailure>(filter.remove_secrets(&path, bytes))
         };
         // A file cannot become a symlink, or a symlink a file, while the old one exists.
         if was != PathKind::Absent && (was == PathKind::Symlink) != (is == PathKind::Symlink) {

@@ -1,4 +1,4 @@
-//! Hands what a human did to the process that drives the run: this one, or another.
+//! Passes a human's request to the process that drives the run: this one, or another.
 
 use crate::context::CommandContext;
 use crate::driving;
@@ -19,18 +19,18 @@ use std::time::{Duration, Instant};
 /// How long a command waits for the process that drives a run.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How often it looks.
+/// The interval at which it checks.
 const POLL: Duration = Duration::from_millis(20);
 
-/// What became of a request to the process that drives a run.
+/// The outcome of a request to the process that drives a run.
 pub enum RequestOutcome {
     Done(ExitCode),
-    /// That process is gone and has not handled it.
+    /// The process is gone and has not handled the request.
     DriverGone,
 }
 
 /// Records an event as a request, and drives the run if no other process does.
-pub fn hand_in(
+pub fn submit_request(
     context: &CommandContext<'_>,
     workplace: &Workplace,
     run: &RunId,
@@ -63,7 +63,7 @@ pub fn drive_request(
             }
             Err(HostError::Lock(LockError::Held { owner, .. })) => {
                 tell(&format!("{owner} drives the run and will handle this"));
-                if let RequestOutcome::Done(exit) = await_delivery(context, workplace, run, request)? {
+                if let RequestOutcome::Done(exit) = await_outcome(context, workplace, run, request)? {
                     return Ok(exit);
                 }
             }
@@ -72,7 +72,7 @@ pub fn drive_request(
     }
 }
 
-/// Adds an event to a run, over or not, without driving it. Returns the exit code if another process drives the run.
+/// Adds an event to a run without driving it; the run may be over. Returns the exit code if another process drives it.
 pub fn record(
     context: &CommandContext<'_>,
     workplace: &Workplace,
@@ -88,7 +88,7 @@ pub fn record(
             }
             Err(HostError::Lock(LockError::Held { .. })) => {
                 let request = host.store().request(run, clock::now(), event)?;
-                if let RequestOutcome::Done(exit) = await_delivery(context, workplace, run, request)? {
+                if let RequestOutcome::Done(exit) = await_outcome(context, workplace, run, request)? {
                     return Ok(Some(exit));
                 }
             }
@@ -98,7 +98,7 @@ pub fn record(
 }
 
 /// Waits until the process that drives a run has handled a request, or is gone.
-pub fn await_delivery(
+pub fn await_outcome(
     context: &CommandContext<'_>,
     workplace: &Workplace,
     run: &RunId,

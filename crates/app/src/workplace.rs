@@ -31,7 +31,7 @@ impl Workplace {
         Ok(Workplace { here: here(context), repository, config, home })
     }
 
-    /// The ledger for reading. It does not exist before the first run.
+    /// The ledger for reading. Fails before the first run, when there is no ledger.
     pub fn reader(&self) -> Result<Reader, CommandFailure> {
         let path = self.home.ledger();
         if !path.exists() {
@@ -62,9 +62,9 @@ impl Workplace {
 /// The state directory, from the command line, the environment, the git directory, or the user's settings.
 pub fn state(context: &CommandContext<'_>, repository: &Repository, config: &Config) -> Option<PathBuf> {
     let environment = environment::all();
-    let named = context.state.map(PathBuf::from);
+    let given = context.state.map(PathBuf::from);
     let of_clone = || repository.state_directory().filter(|_| !environment.contains_key("REMAND_STATE_DIR"));
-    named.or_else(of_clone).or_else(|| config.state_folder(&environment))
+    given.or_else(of_clone).or_else(|| config.state_folder(&environment))
 }
 
 /// The folder that the command works in.
@@ -78,7 +78,7 @@ pub fn repository(context: &CommandContext<'_>) -> Result<Repository, CommandFai
     Repository::discover(&here(context)).map_err(CommandFailure::from)
 }
 
-/// The configuration of a repository, with flags on top.
+/// The configuration of a repository, overridden by the flags.
 pub fn config(repository: &Repository, flags: Vec<Flag>) -> Result<Config, CommandFailure> {
     let sources = Sources { flags, ..Sources::of(repository.root(), environment::all()) };
     Config::load(&sources).map_err(CommandFailure::from)

@@ -2,34 +2,34 @@
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
-/// Replaces a leading dot, so that no tool mistakes a sample's file for one of this repository.
+/// Replaces a leading dot, so that no tool takes a sample's file for one of this repository.
 const DOT: &str = "dot_";
 
-/// One file.
+/// One embedded file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EmbeddedFile {
-    /// Relative to the embedded folder, with `/` as separator.
+    /// The path relative to the embedded folder, with `/` as separator.
     pub path: &'static str,
     pub text: &'static str,
 }
 
-/// A file by its path.
+/// The text of the file with this path.
 pub fn text(files: &'static [EmbeddedFile], path: &str) -> Option<&'static str> {
     files.iter().find(|file| file.path == path).map(|file| file.text)
 }
 
-/// The files below a folder, with their paths from there.
-pub fn below(files: &'static [EmbeddedFile], folder: &str) -> Vec<EmbeddedFile> {
-    let inside = |file: &EmbeddedFile| {
+/// The files below a folder, with their paths relative to it.
+pub fn files_below(files: &'static [EmbeddedFile], folder: &str) -> Vec<EmbeddedFile> {
+    let relative = |file: &EmbeddedFile| {
         let path = file.path.strip_prefix(folder)?.strip_prefix('/')?;
         Some(EmbeddedFile { path, text: file.text })
     };
-    files.iter().filter_map(inside).collect()
+    files.iter().filter_map(relative).collect()
 }
 
 impl EmbeddedFile {
     /// The path of the file in its sample project: `dot_gitignore` is `.gitignore`.
-    pub fn unfolded(&self) -> String {
+    pub fn real_path(&self) -> String {
         let part = |part: &'static str| match part.strip_prefix(DOT) {
             Some(rest) => format!(".{rest}"),
             None => part.to_string(),
@@ -43,11 +43,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_gives_its_own_files_with_their_real_names() {
-        let files: Vec<String> = below(DEMO, "feature/project").iter().map(EmbeddedFile::unfolded).collect();
+    fn files_of_a_folder_have_their_real_names() {
+        let files: Vec<String> =
+            files_below(DEMO, "feature/project").iter().map(EmbeddedFile::real_path).collect();
         assert!(files.contains(&".gitignore".to_string()), "{files:?}");
         assert!(files.contains(&"shop/cart.py".to_string()), "{files:?}");
-        assert_eq!(below(DEMO, "featur"), []);
+        assert_eq!(files_below(DEMO, "featur"), []);
         assert!(text(DEMO, "feature/rehearsal.yaml").is_some());
     }
 }

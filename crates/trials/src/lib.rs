@@ -1,4 +1,4 @@
-//! Trials of the whole: demonstrations, the gauntlet, and measurements, all with scripted agents.
+//! Trials of the whole program: demonstrations, the gauntlet, and measurements, all with scripted agents.
 //!
 //! The demonstrations and the gauntlet are data, embedded by the build; everything else about them is real.
 

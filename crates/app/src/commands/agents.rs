@@ -23,23 +23,23 @@ pub struct Args {
 
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let config = config(context)?;
-    let known = agents::known(&config)?;
+    let rows = agents::agent_rows(&config)?;
     let refused = |error: remand_agents::driver::RowError| {
         CommandFailure::user(error.to_string(), "`remand agents` lists all agents")
     };
     let rows = match &args.name {
-        Some(name) => vec![known.get(name).map_err(refused)?],
-        None => known.all().map_err(refused)?,
+        Some(name) => vec![rows.get(name).map_err(refused)?],
+        None => rows.all().map_err(refused)?,
     };
-    let holds = confine::probe().files;
-    let found = FoundAgent::look_for(&rows, &config, holds);
+    let confinement = confine::probe().files;
+    let found = FoundAgent::find_all(&rows, &config, confinement);
     if context.json {
         print_json(&json!({ "agents": found }))?;
         return Ok(ExitCode::Done);
     }
     let ink = Ink::of_stdout();
     print(&match found.as_slice() {
-        [one] if args.name.is_some() => words::in_full(one, ink),
+        [one] if args.name.is_some() => words::details(one, ink),
         all => words::list(all, ink),
     })?;
     Ok(ExitCode::Done)

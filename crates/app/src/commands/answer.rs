@@ -42,7 +42,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     let reader = workplace.reader()?;
     let gate = find(&reader, &args.gate)?;
     let grants = match &args.grant {
-        Some(amount) => granted(context, &gate, &args.option, amount)?,
+        Some(amount) => parse_grant(context, &gate, &args.option, amount)?,
         None => Grants::AskedFor,
     };
     let answer = HumanAnswer {
@@ -65,8 +65,8 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     Ok(ExitCode::Done)
 }
 
-/// The amount granted at a limit, written as in the configuration.
-fn granted(
+/// Reads the amount to grant at a limit, which is written as in the configuration.
+fn parse_grant(
     context: &CommandContext<'_>,
     gate: &GateRow,
     option: &str,
@@ -88,11 +88,11 @@ fn granted(
         }
         None => None,
     };
-    let not_here = || {
+    let not_accepted = || {
         let what = "`--grant` only works with `go-on` at a gate about a limit".to_string();
         CommandFailure::user(what, "answer without it")
     };
-    amount.map(Grants::Amount).ok_or_else(not_here)
+    amount.map(Grants::Amount).ok_or_else(not_accepted)
 }
 
 /// Finds the open gate that the user names.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Every part in the order of checking, with what its check shows.
+/// The parts in the order in which they are checked, each with its name and what a passed check shows.
 const PARTS: [(AuditPart, &str, &str); 5] = [
     (AuditPart::File, "file", "the database is intact"),
     (AuditPart::Schema, "schema", "tables and triggers match the format"),
@@ -20,13 +20,13 @@ const PARTS: [(AuditPart, &str, &str); 5] = [
     (AuditPart::Projections, "projections", "all tables follow from the journal"),
 ];
 
-/// Progress is shown after this time.
-const QUIET: Duration = Duration::from_secs(1);
+/// The interval at which progress is shown.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Compare with the head in an evidence bundle; only this detects a journal whose end was cut off
-    #[arg(long, value_name = "COUNT:HASH", value_parser = head)]
+    #[arg(long, value_name = "COUNT:HASH", value_parser = parse_head)]
     pub head: Option<ChainHead>,
 
     /// Rebuild all tables from the journal, if only the tables are wrong
@@ -37,14 +37,14 @@ pub struct Args {
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
-    let mut report = look(&reader, args.head)?;
+    let mut report = run_audit(&reader, args.head)?;
     if args.rebuild && !report.is_sound() && report.problems.iter().all(AuditProblem::is_in_projections) {
-        let made = workplace
+        let rows = workplace
             .ledger()?
             .rebuild()
             .map_err(|error| CommandFailure::user(error.to_string(), error.hint()).with_sources(&error))?;
-        tell(&format!("all tables were rebuilt from {}", amount::counted(made, "row")));
-        report = look(&reader, args.head)?;
+        tell(&format!("all tables were rebuilt from {}", amount::counted(rows, "row")));
+        report = run_audit(&reader, args.head)?;
     }
     if context.json {
         print_json(&to_json(&report, args.head))?;
@@ -60,11 +60,11 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     Ok(ExitCode::User)
 }
 
-fn look(reader: &Reader, expected: Option<ChainHead>) -> Result<AuditReport, CommandFailure> {
+fn run_audit(reader: &Reader, expected: Option<ChainHead>) -> Result<AuditReport, CommandFailure> {
     let mut last_shown = Instant::now();
     let report = audit(reader, expected, |progress| {
-        if last_shown.elapsed() > QUIET {
-            tell(&words(progress));
+        if last_shown.elapsed() > PROGRESS_INTERVAL {
+            tell(&describe(progress));
             last_shown = Instant::now();
         }
     });
@@ -81,7 +81,7 @@ fn hint(report: &AuditReport, path: &Path) -> String {
 }
 
 /// Reads `COUNT:HASH`.
-fn head(text: &str) -> Result<ChainHead, String> {
+fn parse_head(text: &str) -> Result<ChainHead, String> {
     let expected = "a head is written as COUNT:HASH, as `remand audit` prints it";
     let (count, hash) = text.split_once(':').ok_or(expected)?;
     let count = count.parse().map_err(|_| format!("`{count}` is not a number; {expected}"))?;
@@ -90,11 +90,11 @@ fn head(text: &str) -> Result<ChainHead, String> {
     Ok(ChainHead { count, hash })
 }
 
-fn quoted(head: &ChainHead) -> String {
+fn format_head(head: &ChainHead) -> String {
     format!("{}:{}", head.count, head.hash)
 }
 
-fn words(progress: AuditProgress) -> String {
+fn describe(progress: AuditProgress) -> String {
     let name = name(progress.part);
     match progress.done {
         0 => format!("checking the {name} ..."),
@@ -129,7 +129,7 @@ fn to_json(report: &AuditReport, expected: Option<ChainHead>) -> Value {
     let parts: serde_json::Map<String, Value> = PARTS
         .iter()
         .map(|(part, name, _)| {
-            (name.to_string(), json!(!report.problems.iter().any(|it| self::part(it) == *part)))
+            (name.to_string(), json!(!report.problems.iter().any(|problem| self::part(problem) == *part)))
         })
         .collect();
     let problems: Vec<Value> = report
@@ -141,8 +141,8 @@ fn to_json(report: &AuditReport, expected: Option<ChainHead>) -> Value {
         .collect();
     json!({
         "sound": report.is_sound(),
-        "head": quoted(&report.head),
-        "compared": expected.as_ref().map(quoted),
+        "head": format_head(&report.head),
+        "compared": expected.as_ref().map(format_head),
         "parts": parts,
         "problems": problems,
     })
@@ -168,7 +168,7 @@ fn to_text(report: &AuditReport, expected: Option<ChainHead>, ink: Ink) -> Strin
         "\nthe journal has {} and ends with\n",
         amount::counted(report.head.count, "row")
     ));
-    text.push_str(&indented(&quoted(&report.head), 2));
+    text.push_str(&indented(&format_head(&report.head), 2));
     if let Some(expected) = expected.filter(|_| report.is_sound()) {
         text.push_str(&format!(
             "the journal contains the given head: {}\n",
@@ -187,9 +187,9 @@ mod tests {
     #[test]
     fn a_head_is_read_as_it_is_printed() {
         let text = format!("12:{}", "0f".repeat(32));
-        assert_eq!(quoted(&head(&text).expect("head")), text);
+        assert_eq!(format_head(&parse_head(&text).expect("head")), text);
         for wrong in ["12", "x:00", "12:zz", "12:0f"] {
-            assert!(head(wrong).is_err(), "{wrong}");
+            assert!(parse_head(wrong).is_err(), "{wrong}");
         }
     }
 }

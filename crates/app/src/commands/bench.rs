@@ -15,21 +15,21 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    command: BenchCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum What {
-    /// Measure durable steps, resumes, gates, memory and start, each against its goal
+enum BenchCommand {
+    /// Measure durable steps, resumes, gates, memory and start-up, each against its goal
     ///
     /// Works in a temporary folder below the state directory. Takes a few minutes and a few hundred megabytes. Missing a
     /// goal is not an error.
-    Journal(Size),
+    Journal(Load),
 
     /// Measure what evidence costs on a repository of 5,000 files: guard, sandbox, known results
     ///
     /// Works in a temporary folder below the state directory. Missing a goal is not an error.
-    Evidence(Size),
+    Evidence(Load),
 
     /// Do one part of a measurement; the bench calls this
     #[command(hide = true)]
@@ -37,7 +37,7 @@ enum What {
 }
 
 #[derive(Debug, clap::Args)]
-struct Size {
+struct Load {
     /// Measure with a tenth of the load
     #[arg(long)]
     quick: bool,
@@ -47,25 +47,25 @@ struct Size {
 }
 
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
-    match &args.what {
-        What::Journal(size) => measure(context, size, Part::Journal),
-        What::Evidence(size) => measure(context, size, Part::Evidence),
-        What::Probe { probe, folder, count } => {
+    match &args.command {
+        BenchCommand::Journal(load) => measure(context, load, Part::Journal),
+        BenchCommand::Evidence(load) => measure(context, load, Part::Evidence),
+        BenchCommand::Probe { probe, folder, count } => {
             bench::probe::run(*probe, folder, *count)?;
             Ok(ExitCode::Done)
         }
     }
 }
 
-/// What is measured.
+/// The part of Remand that is measured.
 #[derive(Clone, Copy)]
 enum Part {
     Journal,
     Evidence,
 }
 
-fn measure(context: &CommandContext<'_>, args: &Size, part: Part) -> Result<ExitCode, CommandFailure> {
-    let scale = match (args.quick, args.part) {
+fn measure(context: &CommandContext<'_>, load: &Load, part: Part) -> Result<ExitCode, CommandFailure> {
+    let scale = match (load.quick, load.part) {
         (true, _) => Scale::part(10),
         (false, Some(divisor)) => Scale::part(divisor),
         (false, None) => Scale::FULL,
@@ -87,7 +87,7 @@ fn measure(context: &CommandContext<'_>, args: &Size, part: Part) -> Result<Exit
     Ok(ExitCode::Done)
 }
 
-/// The state directory; no repository is needed.
+/// The state directory. Works outside a repository.
 fn state(context: &CommandContext<'_>) -> Result<PathBuf, CommandFailure> {
     if let Some(state) = context.state {
         return Ok(state.to_path_buf());

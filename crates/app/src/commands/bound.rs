@@ -14,7 +14,7 @@ pub fn run(
     gaps: u16,
 ) -> Result<ExitCode, CommandFailure> {
     let roles = load::roles(context)?;
-    let program = load::accepted(context, name, &roles)?;
+    let program = load::program(context, name, &roles)?;
     let bound = bound(&program, &[("tasks", tasks), ("gaps", gaps)]).map_err(|_| {
         CommandFailure::user(format!("{name} has too many states to count"), "reduce its budgets")
     })?;
@@ -49,7 +49,7 @@ pub fn run(
             format!("{:<24} {:>8} dispatches", "on the happy path", bound.happy),
             row("worst case, autonomous", &bound.autonomous),
             row("worst case, interactive", &bound.interactive),
-            "A workflow does not bound dispatches that are repeated because the environment failed, or that a human \
+            "These numbers exclude dispatches that are repeated because the environment failed, or that a human \
              grants at a gate."
                 .to_string(),
         ]

@@ -29,7 +29,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         if host::is_unfinished(&workplace, &row) {
             host::open(&workplace)?.resume(&row.run)?;
         }
-        let what = format!("run {} is over already: {}", row.run, row.ended.as_deref().unwrap_or_default());
+        let what = format!("run {} is already over: {}", row.run, row.ended.as_deref().unwrap_or_default());
         return Err(CommandFailure::user(what, "`remand runs` lists all runs"));
     }
     let mut host = host::open(&workplace)?;
@@ -46,7 +46,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
             Err(HostError::Lock(LockError::Held { owner, .. })) => {
                 tell(&format!("{owner} drives the run and will end it"));
                 if let RequestOutcome::Done(exit) =
-                    requests::await_delivery(context, &workplace, &row.run, request)?
+                    requests::await_outcome(context, &workplace, &row.run, request)?
                 {
                     return Ok(exit);
                 }

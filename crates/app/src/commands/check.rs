@@ -35,9 +35,9 @@ fn line(name: &str, checked: &CheckedWorkflow) -> String {
         return format!("{name}: refused, {count} {}", if count == 1 { "problem" } else { "problems" });
     }
     let guarantees = checked.compiled.as_ref().map_or(0, |compiled| compiled.file.guarantees.len());
-    let costs = formula(checked).map_or_else(String::new, |(happy, most)| {
-        let within = growing(checked).map_or_else(String::new, |within| format!(" with {within}"));
-        format!("; {happy} dispatches on the happy path, at most {most}{within}, not counting retries")
+    let costs = formula(checked).map_or_else(String::new, |(happy, worst)| {
+        let limit = list_limit(checked).map_or_else(String::new, |limit| format!(" with {limit}"));
+        format!("; {happy} dispatches on the happy path, at most {worst}{limit}, not counting retries")
     });
     format!(
         "{name}: ends on every path, has no missing route or unreachable phase, and keeps its {guarantees} guarantees{costs}"
@@ -62,8 +62,8 @@ fn to_json(name: &str, checked: &CheckedWorkflow) -> serde_json::Value {
     })
 }
 
-/// The length of a list up to which the formula of the worst case holds.
-fn growing(checked: &CheckedWorkflow) -> Option<String> {
+/// The list and its length up to which the formula of the worst case holds.
+fn list_limit(checked: &CheckedWorkflow) -> Option<String> {
     let program = &checked.compiled.as_ref()?.program;
     program.budgets.iter().find_map(|budget| match budget.size {
         BudgetSize::Share { floor, list, divisor, .. } => {
@@ -73,13 +73,13 @@ fn growing(checked: &CheckedWorkflow) -> Option<String> {
     })
 }
 
-/// Happy path and worst case as functions of the number of tasks.
+/// The dispatches on the happy path and in the worst case, as functions of the number of tasks.
 fn formula(checked: &CheckedWorkflow) -> Option<(String, String)> {
     let program = &checked.compiled.as_ref().filter(|_| checked.accepted())?.program;
     let mut bounds = BoundCalculator::new(program);
-    let mut at = |tasks: u16| bounds.calculate(&[("tasks", tasks)]).ok();
-    let (few, more, most) = (at(4)?, at(5)?, at(6)?);
-    let line = |a: u64, b: u64, c: u64| {
+    let mut bound = |tasks: u16| bounds.calculate(&[("tasks", tasks)]).ok();
+    let (four, five, six) = (bound(4)?, bound(5)?, bound(6)?);
+    let linear = |a: u64, b: u64, c: u64| {
         let slope = b.checked_sub(a)?;
         // Only counts that are linear in the number of tasks have a formula.
         (c.checked_sub(b)? == slope).then(|| {
@@ -87,8 +87,5 @@ fn formula(checked: &CheckedWorkflow) -> Option<(String, String)> {
             if slope == 0 { fixed.to_string() } else { format!("{fixed} + {slope} per task") }
         })
     };
-    Some((
-        line(few.happy, more.happy, most.happy)?,
-        line(few.max_dispatches(), more.max_dispatches(), most.max_dispatches())?,
-    ))
+    Some((linear(four.happy, five.happy, six.happy)?, linear(four.max_dispatches(), five.max_dispatches(), six.max_dispatches())?))
 }

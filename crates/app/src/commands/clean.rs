@@ -22,7 +22,7 @@ pub struct Args {
     /// Only show what would be removed
     #[arg(long)]
     pub dry_run: bool,
-    /// Keep everything of runs that ended within this many days
+    /// Keep everything of runs that ended in the last DAYS days
     #[arg(long, default_value_t = 0, value_name = "DAYS")]
     pub older_than: u32,
 }
@@ -31,18 +31,18 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     let workplace = Workplace::open(context, Vec::new())?;
     let known = runs(&workplace)?.into_iter().map(|row| row.run.0).collect();
     let found = remand_git::stale_runs(&workplace.repository, &workplace.home.trees(), &known)?;
-    // Live runs are read after the folders, so that a run that starts meanwhile does not look abandoned.
-    let live = live(&workplace, args.older_than)?;
-    let driven =
-        |left: &StaleRun| DriverLock::holder(&workplace.home.run(&RunId(left.run.clone()))).is_some();
+    // The runs to keep are read after the folders, so a run that starts in between does not look abandoned.
+    let kept = runs_to_keep(&workplace, args.older_than)?;
+    let is_driven =
+        |stale: &StaleRun| DriverLock::holder(&workplace.home.run(&RunId(stale.run.clone()))).is_some();
     let stale: Vec<StaleRun> =
-        found.into_iter().filter(|left| !live.contains(&left.run) && !driven(left)).collect();
+        found.into_iter().filter(|stale| !kept.contains(&stale.run) && !is_driven(stale)).collect();
     let sizes: Vec<u64> = stale.iter().map(size).collect();
     if !args.dry_run {
         remand_git::clean(&workplace.repository, &stale)?;
     }
     if context.json {
-        let rows: Vec<Value> = stale.iter().zip(&sizes).map(|(left, size)| to_json(left, *size)).collect();
+        let rows: Vec<Value> = stale.iter().zip(&sizes).map(|(stale, size)| to_json(stale, *size)).collect();
         print_json(&json!({ "removed": !args.dry_run, "bytes": sizes.iter().sum::<u64>(), "runs": rows }))?;
     } else {
         print(&to_text(&stale, &sizes, args))?;
@@ -50,8 +50,8 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     Ok(ExitCode::Done)
 }
 
-/// The runs that keep everything: those in progress, and those that ended recently.
-fn live(workplace: &Workplace, days: u32) -> Result<BTreeSet<String>, CommandFailure> {
+/// The runs of which nothing is removed: those in progress, and those that ended recently.
+fn runs_to_keep(workplace: &Workplace, days: u32) -> Result<BTreeSet<String>, CommandFailure> {
     let rows = runs(workplace)?;
     let since = clock::now().0.saturating_sub(i64::from(days) * DAY);
     let kept = rows.into_iter().filter(|row| !row.stage.is_over() || row.updated_at.0 > since);
@@ -67,34 +67,34 @@ fn runs(workplace: &Workplace) -> Result<Vec<RunRow>, CommandFailure> {
 }
 
 /// The disk space of a run's folders.
-fn size(left: &StaleRun) -> u64 {
-    let folder = left.folder.as_deref();
-    let inside = |tree: &Path| folder.is_some_and(|folder| tree.starts_with(folder));
-    let others = left.work_trees.iter().filter(|tree| !inside(tree));
+fn size(stale: &StaleRun) -> u64 {
+    let folder = stale.folder.as_deref();
+    let is_inside = |tree: &Path| folder.is_some_and(|folder| tree.starts_with(folder));
+    let others = stale.work_trees.iter().filter(|tree| !is_inside(tree));
     folder.map_or(0, disk_use) + others.map(|tree| disk_use(tree)).sum::<u64>()
 }
 
-/// Unreadable files count as empty: the number is for people.
+/// The disk space below a path. Unreadable files count as empty, because the number only informs the user.
 fn disk_use(path: &Path) -> u64 {
-    let Ok(found) = std::fs::symlink_metadata(path) else {
+    let Ok(metadata) = std::fs::symlink_metadata(path) else {
         return 0;
     };
-    let own = found.blocks().saturating_mul(512);
-    if !found.is_dir() {
-        return own;
+    let size = metadata.blocks().saturating_mul(512);
+    if !metadata.is_dir() {
+        return size;
     }
     let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-    entries.fold(own, |sum, entry| sum.saturating_add(disk_use(&entry.path())))
+    entries.fold(size, |sum, entry| sum.saturating_add(disk_use(&entry.path())))
 }
 
-fn to_json(left: &StaleRun, size: u64) -> Value {
+fn to_json(stale: &StaleRun, size: u64) -> Value {
     json!({
-        "run": left.run,
-        "folder": left.folder,
-        "trees": left.work_trees,
-        "references": left.references,
-        "tag": left.tag,
-        "branch": left.branch,
+        "run": stale.run,
+        "folder": stale.folder,
+        "trees": stale.work_trees,
+        "references": stale.references,
+        "tag": stale.tag,
+        "branch": stale.branch,
         "bytes": size,
     })
 }
@@ -110,12 +110,12 @@ fn to_text(stale: &[StaleRun], sizes: &[u64], args: &Args) -> String {
         ("branch and tag", ColumnFit::Wrap),
         ("size", ColumnFit::Whole),
     ]);
-    for (left, size) in stale.iter().zip(sizes) {
-        let names: Vec<&str> = left.branch.iter().chain(&left.tag).map(String::as_str).collect();
+    for (run, size) in stale.iter().zip(sizes) {
+        let names: Vec<&str> = run.branch.iter().chain(&run.tag).map(String::as_str).collect();
         table.row(vec![
-            Cell::new(&left.run),
-            Cell::new(left.work_trees.len().to_string()),
-            Cell::new(left.references.len().to_string()),
+            Cell::new(&run.run),
+            Cell::new(run.work_trees.len().to_string()),
+            Cell::new(run.references.len().to_string()),
             Cell::new(names.join(", ")),
             Cell::new(amount::bytes(*size)),
         ]);

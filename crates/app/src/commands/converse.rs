@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What the conversation is for, as JSON
+    /// A JSON file that describes the conversation
     #[arg(long, value_name = "FILE")]
     plan: PathBuf,
-    /// The agent
+    /// The command of the agent
     #[arg(last = true, required = true, value_name = "COMMAND")]
     argv: Vec<OsString>,
 }

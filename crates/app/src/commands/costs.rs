@@ -1,6 +1,6 @@
 //! `remand costs`: the time, tokens and money of runs, and how much of it is unknown.
 
-use super::runs::{chosen, heading};
+use super::runs::{find_run, heading};
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_ledger::query::{CostBy, CostRow, RunRow};
@@ -11,7 +11,7 @@ use serde_json::json;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The run: its id or the start of it [default: the latest]
+    /// The run: its id, a part of it, or `latest` [default: latest]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
     /// Add up all runs of this repository
@@ -59,7 +59,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         Some(reader) => reader,
         None => workplace.reader()?,
     };
-    let run = if args.all { None } else { Some(chosen(&reader, args.run.as_deref())?) };
+    let run = if args.all { None } else { Some(find_run(&reader, args.run.as_deref())?) };
     let rows = reader.costs(run.as_ref().map(|row| &row.run), args.by.rows())?;
     let total = CostRow::total(&rows);
     if context.json {
@@ -74,7 +74,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     print(&format!(
         "{head}\n\n{}\n{}",
         table(args.by, &rows, &total).render(Ink::of_stdout()),
-        sums(&total, run.as_ref())
+        cost_summary(&total, run.as_ref())
     ))?;
     Ok(ExitCode::Done)
 }
@@ -101,18 +101,18 @@ fn table(by: By, rows: &[CostRow], total: &CostRow) -> TextTable {
 }
 
 fn cells(name: &str, row: &CostRow, tone: Tone) -> Vec<Cell> {
-    let is_sorted = row.without_kinds + row.unmetered < row.ended();
-    let kind = |count: u64| if is_sorted { amount::grouped(count) } else { String::new() };
+    let has_kinds = row.without_kinds + row.unmetered < row.ended();
+    let kind = |count: u64| if has_kinds { amount::grouped(count) } else { String::new() };
     [
         name.to_string(),
         amount::grouped(row.dispatches),
         amount::time(row.time),
-        known(amount::grouped(row.tokens), row.unmetered, row.ended()),
+        sum_or_unknown(amount::grouped(row.tokens), row.unmetered, row.ended()),
         kind(row.kinds.input),
         kind(row.kinds.output),
         kind(row.kinds.cached),
         kind(row.kinds.stored),
-        known(amount::money(row.money()), row.unpriced, row.ended()),
+        sum_or_unknown(amount::money(row.money()), row.unpriced, row.ended()),
     ]
     .into_iter()
     .map(|text| Cell::new(text).toned(tone))
@@ -120,7 +120,7 @@ fn cells(name: &str, row: &CostRow, tone: Tone) -> Vec<Cell> {
 }
 
 /// A sum: `unknown` if no part is known, `≥` if some part is unknown.
-fn known(sum: String, unknown: u64, all: u64) -> String {
+fn sum_or_unknown(sum: String, unknown: u64, all: u64) -> String {
     match unknown {
         0 => sum,
         _ if unknown >= all => "unknown".to_string(),
@@ -128,8 +128,8 @@ fn known(sum: String, unknown: u64, all: u64) -> String {
     }
 }
 
-/// The time of the run itself, in which agents can work in parallel.
-fn under_way(run: &RunRow) -> String {
+/// How long the run took. This can be less than the sum of its dispatches, which may run in parallel.
+fn run_time(run: &RunRow) -> String {
     let time = amount::time(run.used.time);
     match run.limits.time {
         None => format!("the run took {time}"),
@@ -138,7 +138,7 @@ fn under_way(run: &RunRow) -> String {
 }
 
 /// Which costs were reported, which were computed, and which are unknown.
-fn sums(total: &CostRow, run: Option<&RunRow>) -> String {
+fn cost_summary(total: &CostRow, run: Option<&RunRow>) -> String {
     let ended = amount::counted(total.ended(), "dispatch");
     let mut lines = Vec::new();
     if total.unpriced < total.ended() {
@@ -170,6 +170,6 @@ fn sums(total: &CostRow, run: Option<&RunRow>) -> String {
             ),
         });
     }
-    lines.extend(run.map(under_way));
+    lines.extend(run.map(run_time));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }

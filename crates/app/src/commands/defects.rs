@@ -3,7 +3,7 @@
 mod reattribute;
 
 use super::findings::{category_name, severity_name, severity_tone};
-use super::runs::{chosen, heading};
+use super::runs::{find_run, heading};
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use clap::ValueEnum;
@@ -19,7 +19,7 @@ use serde_json::json;
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
     #[command(subcommand)]
-    act: Option<Act>,
+    command: Option<DefectsCommand>,
     /// The run: its id, a part of it, or `latest`
     #[arg(value_name = "RUN")]
     run: Option<String>,
@@ -31,14 +31,14 @@ pub struct Args {
     detected: Option<String>,
     /// Only those of this severity or worse
     #[arg(long, value_name = "SEVERITY")]
-    severity: Option<Least>,
+    severity: Option<MinSeverity>,
     /// Only open defects
     #[arg(long)]
     open: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Act {
+enum DefectsCommand {
     /// Set the phases that injected a defect, overriding the report
     ///
     /// An open defect is sent to the new phase from now on; for any other defect only the reports change. The log keeps
@@ -46,34 +46,34 @@ enum Act {
     Reattribute(reattribute::Args),
 }
 
-/// Severities by name.
+/// The lowest severity to show.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Least {
+enum MinSeverity {
     Minor,
     Major,
     Critical,
     Blocker,
 }
 
-impl Least {
+impl MinSeverity {
     fn severity(self) -> Severity {
         match self {
-            Least::Minor => Severity::Minor,
-            Least::Major => Severity::Major,
-            Least::Critical => Severity::Critical,
-            Least::Blocker => Severity::Blocker,
+            MinSeverity::Minor => Severity::Minor,
+            MinSeverity::Major => Severity::Major,
+            MinSeverity::Critical => Severity::Critical,
+            MinSeverity::Blocker => Severity::Blocker,
         }
     }
 }
 
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
-    if let Some(Act::Reattribute(args)) = &args.act {
+    if let Some(DefectsCommand::Reattribute(args)) = &args.command {
         return reattribute::run(context, args);
     }
     let reader = Workplace::open(context, Vec::new())?.reader()?;
-    let row = chosen(&reader, args.run.as_deref())?;
+    let row = find_run(&reader, args.run.as_deref())?;
     let mut defects = reader.defects(&row.run)?;
-    defects.retain(|defect| args.wants(defect));
+    defects.retain(|defect| args.accepts(defect));
     let groups = by_phase(&reader, &row, &defects)?;
     if context.json {
         let by_phase = json!(groups);
@@ -93,13 +93,13 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
 }
 
 impl Args {
-    fn wants(&self, defect: &DefectRow) -> bool {
-        let is = |wanted: &Option<String>, names: &[String]| {
+    fn accepts(&self, defect: &DefectRow) -> bool {
+        let matches = |wanted: &Option<String>, names: &[String]| {
             wanted.as_ref().is_none_or(|wanted| names.contains(wanted))
         };
-        is(&self.injected, &defect.injected)
-            && is(&self.detected, std::slice::from_ref(&defect.detected))
-            && self.severity.is_none_or(|least| defect.severity >= least.severity())
+        matches(&self.injected, &defect.injected)
+            && matches(&self.detected, std::slice::from_ref(&defect.detected))
+            && self.severity.is_none_or(|min| defect.severity >= min.severity())
             && (!self.open || is_open(defect.resolution))
     }
 }
@@ -120,21 +120,23 @@ fn summary(defects: &[DefectRow]) -> String {
     if defects.is_empty() {
         return "no defects".to_string();
     }
-    let mut became: Vec<(DefectResolution, u64)> = Vec::new();
+    let mut by_resolution: Vec<(DefectResolution, u64)> = Vec::new();
     for defect in defects {
-        match became.iter_mut().find(|(resolution, _)| *resolution == defect.resolution) {
+        match by_resolution.iter_mut().find(|(resolution, _)| *resolution == defect.resolution) {
             Some((_, count)) => *count += 1,
-            None => became.push((defect.resolution, 1)),
+            None => by_resolution.push((defect.resolution, 1)),
         }
     }
-    became.sort();
-    let became: Vec<String> =
-        became.iter().map(|(resolution, count)| format!("{count} {}", words(*resolution))).collect();
+    by_resolution.sort();
+    let by_resolution: Vec<String> = by_resolution
+        .iter()
+        .map(|(resolution, count)| format!("{count} {}", describe(*resolution)))
+        .collect();
     let sum = |of: fn(&DefectRow) -> u64| defects.iter().map(of).sum::<u64>();
     format!(
         "{}: {}\ncorrecting them took {}, {} in money and {} of work",
         amount::counted(defects.len() as u64, "defect"),
-        became.join(", "),
+        by_resolution.join(", "),
         amount::tokens(sum(|defect| defect.tokens), sum(|defect| u64::from(defect.unmetered))),
         amount::cost(sum(|defect| defect.money), sum(|defect| u64::from(defect.unpriced))),
         amount::time(sum(|defect| defect.time)),
@@ -160,15 +162,15 @@ fn block(defect: &DefectRow, ink: Ink) -> String {
         "{}  {severity}, {}: {}\n",
         ink.paint(Tone::Strong, &line::one(&defect.id)),
         category_name(defect.category),
-        words(defect.resolution)
+        describe(defect.resolution)
     );
     text.push_str(&indented(&defect.claim, 4));
     text.push_str(&indented(&format!("injected {injected}; found by {}", defect.detected), 4));
-    for said in &defect.reattributions {
-        let note = if said.note.is_empty() { String::new() } else { format!(": {}", said.note) };
-        let from = if said.from.is_empty() { "none".to_string() } else { said.from.join(", ") };
+    for change in &defect.reattributions {
+        let note = if change.note.is_empty() { String::new() } else { format!(": {}", change.note) };
+        let from = if change.from.is_empty() { "none".to_string() } else { change.from.join(", ") };
         let attributed =
-            format!("{} attributed it to {} instead of {from}{note}", said.by, said.to.join(", "));
+            format!("{} attributed it to {} instead of {from}{note}", change.by, change.to.join(", "));
         text.push_str(&indented(&attributed, 4));
     }
     if !defect.attempts.is_empty() {
@@ -180,19 +182,19 @@ fn block(defect: &DefectRow, ink: Ink) -> String {
                 more => format!("{} {more} times", attempts.phase),
             })
             .collect();
-        let took = format!(
+        let correction = format!(
             "correction: {}; {}, {}, {}",
             attempts.join(", "),
             amount::tokens(defect.tokens, u64::from(defect.unmetered)),
             amount::cost(defect.money, u64::from(defect.unpriced)),
             amount::time(defect.time)
         );
-        text.push_str(&indented(&took, 4));
+        text.push_str(&indented(&correction, 4));
     }
     text
 }
 
-fn words(resolution: DefectResolution) -> &'static str {
+fn describe(resolution: DefectResolution) -> &'static str {
     match resolution {
         DefectResolution::Corrected => "corrected",
         DefectResolution::Withdrawn => "withdrawn",

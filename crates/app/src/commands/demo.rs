@@ -14,7 +14,9 @@ use remand_ledger::{Reader, RunId};
 use remand_terminal::output::{print, print_json};
 use remand_terminal::table::{Cell, ColumnFit, TextTable};
 use remand_terminal::{CommandFailure, ExitCode, Ink};
-use remand_trials::demo::{self, ChosenDemo, DemoProject, DemoStage, DemoStep, Played, Show, StoryOutput};
+use remand_trials::demo::{
+    self, ChosenDemo, DemoProject, DemoResult, DemoStage, DemoStep, Show, StoryOutput,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -23,7 +25,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The demonstration; `--list` shows all
-    #[arg(value_name = "NAME", default_value = demo::USUAL, value_parser = Named, hide_possible_values = true)]
+    #[arg(value_name = "NAME", default_value = demo::DEFAULT_DEMO, value_parser = DemoName, hide_possible_values = true)]
     name: String,
     /// List the demonstrations
     #[arg(long)]
@@ -37,15 +39,15 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     if args.list {
         return list(context);
     }
-    let choice = demo::chosen(&args.name)?;
-    let project = DemoProject::make(&choice, args.into.as_deref())?;
+    let choice = demo::find(&args.name)?;
+    let project = DemoProject::create(&choice, args.into.as_deref())?;
     let checkout = project.checkout();
     let inside = CommandContext { directory: Some(&checkout), state: None, ..*context };
     if !context.json {
         print(&opening(&choice, &project))?;
     }
     let output = if context.json { StoryOutput::Silent } else { StoryOutput::Printed };
-    let played = Show::new(&Inside(&inside), &project, output).play(&choice)?;
+    let played = Show::new(&CheckoutStage(&inside), &project, output).play(&choice)?;
     match context.json {
         true => print_json(&to_json(&choice, &project, &played))?,
         false => print(&closing(&inside, &choice, &project, &played)?)?,
@@ -53,22 +55,22 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     Ok(played.exit)
 }
 
-/// The words after `remand run`.
+/// The arguments after `remand run`.
 #[derive(Debug, clap::Parser)]
 #[command(name = "remand run", no_binary_name = true)]
-struct Words {
+struct RunArguments {
     #[command(flatten)]
     args: run::Args,
 }
 
-/// The checkout of the project, with its own context.
-struct Inside<'c>(&'c CommandContext<'c>);
+/// Starts runs in the checkout of the demonstration's project.
+struct CheckoutStage<'c>(&'c CommandContext<'c>);
 
-impl DemoStage for Inside<'_> {
+impl DemoStage for CheckoutStage<'_> {
     fn begin(&self, words: &[&str]) -> Result<(Host<Workshop>, RunId), CommandFailure> {
-        let args = Words::try_parse_from(words)
+        let args = RunArguments::try_parse_from(words)
             .map_err(|error| {
-                CommandFailure::internal_error("the words of a run are not a command line", &error)
+                CommandFailure::internal_error("the arguments of a demonstration's run are invalid", &error)
             })?
             .args;
         let (workplace, beginning) = run::prepare(self.0, &args)?;
@@ -105,11 +107,11 @@ fn list(context: &CommandContext<'_>) -> Result<ExitCode, CommandFailure> {
     Ok(ExitCode::Done)
 }
 
-/// The project, and the first command.
+/// Introduces the project and the first command.
 fn opening(choice: &ChosenDemo, project: &DemoProject) -> String {
     let sample = &choice.demonstration.project.about;
     let first = choice.demonstration.steps.iter().find_map(|step| match step {
-        DemoStep::Run(run) => Some(demo::typed(&run.words)),
+        DemoStep::Run(run) => Some(demo::command_line(&run.words)),
         DemoStep::Remand(_) => None,
     });
     format!(
@@ -120,24 +122,24 @@ fn opening(choice: &ChosenDemo, project: &DemoProject) -> String {
     )
 }
 
-/// The evidence of the last run, and commands for details.
+/// Shows the evidence of the last run, and commands for details.
 fn closing(
     context: &CommandContext<'_>,
     choice: &ChosenDemo,
     project: &DemoProject,
-    played: &Played,
+    played: &DemoResult,
 ) -> Result<String, CommandFailure> {
     let Some(last) = played.runs.last() else {
         return Ok(String::new());
     };
     let reader = Workplace::open(context, Vec::new())?.reader()?;
     let evidence = bundle::text(&reader, &last.run)?;
-    let filled = |command: &str| command.replace("{branch}", &last.branch).replace("{run}", &last.run.0);
+    let fill_in = |command: &str| command.replace("{branch}", &last.branch).replace("{run}", &last.run.0);
     let closer: Vec<(String, &str)> = choice
         .demonstration
         .closer
         .iter()
-        .map(|closer| (filled(&closer.command), closer.about.as_str()))
+        .map(|closer| (fill_in(&closer.command), closer.about.as_str()))
         .collect();
     let width = closer.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
     let closer: Vec<String> =
@@ -154,7 +156,7 @@ fn closing(
     ))
 }
 
-fn to_json(choice: &ChosenDemo, project: &DemoProject, played: &Played) -> Value {
+fn to_json(choice: &ChosenDemo, project: &DemoProject, played: &DemoResult) -> Value {
     let runs: Vec<Value> = played
         .runs
         .iter()
@@ -170,11 +172,11 @@ fn to_json(choice: &ChosenDemo, project: &DemoProject, played: &Played) -> Value
     json!({ "demo": choice.name, "folder": project.root, "runs": runs, "caught": played.caught })
 }
 
-/// Completes names in a shell; the command itself reports an unknown one.
+/// Offers the names for completion in a shell, but accepts every name: `demo::find` reports an unknown one.
 #[derive(Clone)]
-struct Named;
+struct DemoName;
 
-impl TypedValueParser for Named {
+impl TypedValueParser for DemoName {
     type Value = String;
 
     fn parse_ref(

@@ -1,6 +1,6 @@
 //! `remand diff`: the change of a run, or of one of its tasks.
 
-use super::runs::chosen;
+use super::runs::find_run;
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_git::{CommitId, GitError};
@@ -26,10 +26,10 @@ pub struct Args {
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
-    let row = chosen(&reader, args.run.as_deref())?;
+    let row = find_run(&reader, args.run.as_deref())?;
     let patch = match &args.task {
-        Some(task) => of_task(&reader, &row, task)?,
-        None => of_run(&workplace, &row)?,
+        Some(task) => task_patch(&reader, &row, task)?,
+        None => run_patch(&workplace, &row)?,
     };
     if context.json {
         let text = String::from_utf8_lossy(&patch);
@@ -38,15 +38,15 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         tell(&format!("run {} changed nothing", row.run));
     } else {
         let ink = Ink::of_stdout();
-        output::print_stored(&patch, |line| coloured(line, ink))?;
+        output::print_stored(&patch, |line| colour(line, ink))?;
     }
     Ok(ExitCode::Done)
 }
 
 /// The change from the base of the run to its main line, or to its branch if only that is left.
-fn of_run(workplace: &Workplace, row: &RunRow) -> Result<Vec<u8>, CommandFailure> {
+fn run_patch(workplace: &Workplace, row: &RunRow) -> Result<Vec<u8>, CommandFailure> {
     let repository = &workplace.repository;
-    // Reading the main line's own reference does not disturb the process that drives the run.
+    // The reference of the main line can be read while another process drives the run.
     let main = repository.commit(&format!("refs/remand/{}/main", row.run));
     let tip = match main.or_else(|_| repository.commit(&format!("refs/heads/{}", row.branch))) {
         Ok(tip) => tip,
@@ -65,10 +65,10 @@ fn of_run(workplace: &Workplace, row: &RunRow) -> Result<Vec<u8>, CommandFailure
 }
 
 /// The latest version of the change of a task.
-fn of_task(reader: &Reader, row: &RunRow, task: &str) -> Result<Vec<u8>, CommandFailure> {
+fn task_patch(reader: &Reader, row: &RunRow, task: &str) -> Result<Vec<u8>, CommandFailure> {
     let versions = reader.artifact_versions(&row.run, CODE)?;
-    let of = |artifact: &&ArtifactRow| artifact.part == task && artifact.format == "patch";
-    match versions.iter().rfind(of) {
+    let is_patch = |artifact: &&ArtifactRow| artifact.part == task && artifact.format == "patch";
+    match versions.iter().rfind(is_patch) {
         Some(found) => reader.blob(found.blob).map_err(CommandFailure::from),
         None => {
             let mut tasks: Vec<String> =
@@ -86,13 +86,13 @@ fn of_task(reader: &Reader, row: &RunRow, task: &str) -> Result<Vec<u8>, Command
     }
 }
 
-fn coloured(line: &str, ink: Ink) -> String {
-    let is_head =
+fn colour(line: &str, ink: Ink) -> String {
+    let is_header =
         ["diff --git", "index ", "--- ", "+++ ", "new file", "deleted file", "old mode", "new mode"]
             .iter()
-            .any(|head| line.starts_with(head));
+            .any(|start| line.starts_with(start));
     let tone = match line.chars().next() {
-        _ if is_head => Tone::Strong,
+        _ if is_header => Tone::Strong,
         Some('+') => Tone::Good,
         Some('-') => Tone::Bad,
         Some('@') => Tone::Faint,

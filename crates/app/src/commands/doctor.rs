@@ -20,7 +20,7 @@ pub struct Args {
     /// Dispatch this agent once for a tiny task in a scratch repository, which costs one dispatch
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// The model for that dispatch, in the agent's own spelling
+    /// The model for that dispatch, by the name that the agent uses
     #[arg(long, value_name = "NAME", requires = "agent")]
     model: Option<String>,
 }
@@ -42,8 +42,8 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
                     plants::checks(&mut checkup, &repository, config)?;
                 }
                 if let Some(agent) = &args.agent {
-                    let who = hello::Who { agent, model: args.model.as_deref() };
-                    hello::agent(&mut checkup, config, &who)?;
+                    let greeted = hello::GreetedAgent { agent, model: args.model.as_deref() };
+                    hello::agent(&mut checkup, config, &greeted)?;
                 }
             }
         }

@@ -1,6 +1,6 @@
-//! `remand estimate`: what a plan will take, from past runs.
+//! `remand estimate`: estimates the effort of a plan from past runs.
 
-use super::runs::chosen;
+use super::runs::find_run;
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_engine::quality::{self, Complexity, Prediction, RegressionResult, RunEffort, fit_line};
@@ -30,22 +30,22 @@ pub struct Args {
 /// One estimated quantity.
 struct Effort {
     name: &'static str,
-    of: fn(&Past) -> Option<u64>,
-    words: fn(u64) -> String,
+    value: fn(&Past) -> Option<u64>,
+    format: fn(u64) -> String,
 }
 
 const EFFORTS: [Effort; 3] = [
-    Effort { name: "time", of: |past| Some(past.used.time), words: amount::time },
+    Effort { name: "time", value: |past| Some(past.used.time), format: amount::time },
     // A sum with an unknown part is unknown.
     Effort {
         name: "tokens",
-        of: |past| (past.used.unmetered == 0).then_some(past.used.tokens),
-        words: amount::grouped,
+        value: |past| (past.used.unmetered == 0).then_some(past.used.tokens),
+        format: amount::grouped,
     },
     Effort {
         name: "money",
-        of: |past| (past.used.unpriced == 0).then_some(past.used.money),
-        words: amount::money,
+        value: |past| (past.used.unpriced == 0).then_some(past.used.money),
+        format: amount::money,
     },
 ];
 
@@ -74,7 +74,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         .map(|effort| {
             let fit = fit_line(&points(&past, effort));
             let predicted = match fit {
-                RegressionResult::Good(line) => Some(line.predict(number(subject.size), confidence)),
+                RegressionResult::Good(line) => Some(line.predict(to_f64(subject.size), confidence)),
                 RegressionResult::TooFew { .. }
                 | RegressionResult::Alike { .. }
                 | RegressionResult::TooLoose { .. }
@@ -94,7 +94,7 @@ fn subject(reader: &Reader, args: &Args) -> Result<Subject, CommandFailure> {
     if let (Some(size), Some(workflow)) = (args.size, &args.workflow) {
         return Ok(Subject { run: None, workflow: workflow.clone(), complexity: None, size });
     }
-    let row = chosen(reader, args.run.as_deref())?;
+    let row = find_run(reader, args.run.as_deref())?;
     let complexity = quality::run_complexity(reader, &row)?;
     let Some(complexity) = complexity else {
         let what = format!("run {} has no plan", row.run);
@@ -108,8 +108,8 @@ fn subject(reader: &Reader, args: &Args) -> Result<Subject, CommandFailure> {
 fn past(reader: &Reader, subject: &Subject) -> Result<Vec<Past>, CommandFailure> {
     let mut past = Vec::new();
     for row in reader.runs()? {
-        let is_meant = subject.run.as_ref().is_some_and(|meant| meant.run == row.run);
-        if row.workflow != subject.workflow || row.stage != RunStage::Done || is_meant {
+        let is_subject = subject.run.as_ref().is_some_and(|estimated| estimated.run == row.run);
+        if row.workflow != subject.workflow || row.stage != RunStage::Done || is_subject {
             continue;
         }
         if let Some(complexity) = quality::run_complexity(reader, &row)? {
@@ -122,7 +122,7 @@ fn past(reader: &Reader, subject: &Subject) -> Result<Vec<Past>, CommandFailure>
 
 fn points(past: &[Past], effort: &Effort) -> Vec<RunEffort> {
     past.iter()
-        .filter_map(|past| Some(RunEffort { size: number(past.size), effort: number((effort.of)(past)?) }))
+        .filter_map(|past| Some(RunEffort { size: to_f64(past.size), effort: to_f64((effort.value)(past)?) }))
         .collect()
 }
 
@@ -148,14 +148,14 @@ fn to_text(
     args: &Args,
     estimates: &[(&Effort, RegressionResult, Option<Prediction>)],
 ) -> String {
-    let of = subject.complexity.map_or_else(String::new, |it| {
-        let files = it.green + it.yellow + it.red;
+    let parts = subject.complexity.map_or_else(String::new, |complexity| {
+        let files = complexity.green + complexity.yellow + complexity.red;
         format!(
             ": {} and {}, {} of them yellow and {} red",
-            amount::counted(it.tasks, "task"),
+            amount::counted(complexity.tasks, "task"),
             amount::counted(files, "file"),
-            it.yellow,
-            it.red
+            complexity.yellow,
+            complexity.red
         )
     });
     let about = match &subject.run {
@@ -163,7 +163,7 @@ fn to_text(
         None => "a plan".to_string(),
     };
     let workflow = line::one(&subject.workflow);
-    let mut text = format!("{about} has size {}{of}\n\n", subject.size);
+    let mut text = format!("{about} has size {}{parts}\n\n", subject.size);
     let head = [
         ("effort", ColumnFit::Whole),
         ("expected", ColumnFit::Whole),
@@ -176,9 +176,9 @@ fn to_text(
         let mut cells = vec![Cell::new(effort.name)];
         match (fit, predicted) {
             (RegressionResult::Good(line), Some(predicted)) => {
-                let words = |value: f64| (effort.words)(whole(value));
-                cells.push(Cell::new(words(predicted.expected)));
-                cells.push(Cell::new(format!("{} to {}", words(predicted.low), words(predicted.high))));
+                let format = |value: f64| (effort.format)(to_u64(value));
+                cells.push(Cell::new(format(predicted.expected)));
+                cells.push(Cell::new(format!("{} to {}", format(predicted.low), format(predicted.high))));
                 cells.push(Cell::new(format!("{:.2}", line.r2)));
                 cells.push(Cell::new(format!(
                     "{} of `{workflow}`",
@@ -186,8 +186,8 @@ fn to_text(
                 )));
             }
             _ => {
-                cells.extend([Cell::new("-"), Cell::new("-"), Cell::new(quality_of(fit))]);
-                cells.push(Cell::new(lacking(fit, &workflow)));
+                cells.extend([Cell::new("-"), Cell::new("-"), Cell::new(r2(fit))]);
+                cells.push(Cell::new(why_no_estimate(fit, &workflow)));
             }
         }
         table.row(cells);
@@ -199,7 +199,7 @@ fn to_text(
     text
 }
 
-fn quality_of(fit: &RegressionResult) -> String {
+fn r2(fit: &RegressionResult) -> String {
     match fit {
         RegressionResult::TooLoose { r2, .. } => format!("{r2:.2}"),
         RegressionResult::TooFew { .. }
@@ -209,8 +209,7 @@ fn quality_of(fit: &RegressionResult) -> String {
     }
 }
 
-/// Why there is no estimate.
-fn lacking(fit: &RegressionResult, workflow: &str) -> String {
+fn why_no_estimate(fit: &RegressionResult, workflow: &str) -> String {
     let runs = |points: usize| amount::counted(points as u64, "run");
     match fit {
         RegressionResult::TooFew { points } => {
@@ -236,11 +235,11 @@ fn lacking(fit: &RegressionResult, workflow: &str) -> String {
     clippy::cast_precision_loss,
     reason = "sizes and efforts of runs are far below what a double holds exactly"
 )]
-fn number(value: u64) -> f64 {
+fn to_f64(value: u64) -> f64 {
     value as f64
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a prediction is never negative")]
-fn whole(value: f64) -> u64 {
+fn to_u64(value: f64) -> u64 {
     value.round() as u64
 }

@@ -32,7 +32,7 @@ pub struct Args {
 
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     if let Some(folder) = &args.verify {
-        let manifest = sealed::verify(folder, args.key.as_deref()).map_err(|error| of_seal(&error))?;
+        let manifest = sealed::verify(folder, args.key.as_deref()).map_err(|error| seal_failure(&error))?;
         if context.json {
             print_json(&json!({ "sound": true, "manifest": manifest }))?;
         } else {
@@ -42,10 +42,10 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     }
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
-    let ledger = |error| CommandFailure::from(error);
-    let row = reader.run(&args.run).map_err(ledger)?;
+    let ledger_failure = |error| CommandFailure::from(error);
+    let row = reader.run(&args.run).map_err(ledger_failure)?;
     if let Some(file) = &args.sqlite {
-        export(&reader, &row.run, file).map_err(ledger)?;
+        export(&reader, &row.run, file).map_err(ledger_failure)?;
         if context.json {
             print_json(&json!({ "run": row.run, "file": file }))?;
         } else {
@@ -55,13 +55,13 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     }
     if let Some(folder) = &args.export {
         let key = workplace.home.signing_key();
-        let manifest = sealed::seal(&reader, &row.run, &key, folder).map_err(|error| of_seal(&error))?;
+        let manifest = sealed::seal(&reader, &row.run, &key, folder).map_err(|error| seal_failure(&error))?;
         if context.json {
             print_json(&json!({ "folder": folder, "manifest": manifest }))?;
         } else {
-            let said = format!("sealed in {}, signed by key {}", folder.display(), manifest.key);
+            let sealed = format!("sealed in {}, signed by key {}", folder.display(), manifest.key);
             print(&format!(
-                "{said}\nverify it anywhere with `remand evidence --verify {}`\n",
+                "{sealed}\nverify it anywhere with `remand evidence --verify {}`\n",
                 folder.display()
             ))?;
         }
@@ -71,20 +71,20 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         let run = &row.run;
         print_json(&json!({
             "run": row,
-            "tasks": reader.task_summaries(run).map_err(ledger)?,
-            "checks": reader.checks(run, CheckFilter::default()).map_err(ledger)?,
-            "findings": reader.findings(run).map_err(ledger)?,
-            "gates": reader.gates(run).map_err(ledger)?,
-            "notes": reader.notes(run).map_err(ledger)?,
-            "totals": reader.totals(run).map_err(ledger)?,
+            "tasks": reader.task_summaries(run).map_err(ledger_failure)?,
+            "checks": reader.checks(run, CheckFilter::default()).map_err(ledger_failure)?,
+            "findings": reader.findings(run).map_err(ledger_failure)?,
+            "gates": reader.gates(run).map_err(ledger_failure)?,
+            "notes": reader.notes(run).map_err(ledger_failure)?,
+            "totals": reader.totals(run).map_err(ledger_failure)?,
         }))?;
         return Ok(ExitCode::Done);
     }
-    print(&bundle::text(&reader, &row.run).map_err(ledger)?)?;
+    print(&bundle::text(&reader, &row.run).map_err(ledger_failure)?)?;
     Ok(ExitCode::Done)
 }
 
-fn of_seal(error: &SealError) -> CommandFailure {
+fn seal_failure(error: &SealError) -> CommandFailure {
     let failure = CommandFailure::user(error.to_string(), error.hint());
     match error {
         SealError::File { source, .. } | SealError::Unreadable { source, .. } => {

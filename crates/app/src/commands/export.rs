@@ -4,7 +4,7 @@ use super::import::ToolName;
 use crate::context::CommandContext;
 use crate::environment;
 use crate::export::files::{self, Replace, Written};
-use crate::export::{Export, MARK};
+use crate::export::{EXPORT_MARKER, Export};
 use crate::load;
 use crate::workplace::here;
 use remand_engine::config::{Config, Sources};
@@ -19,7 +19,7 @@ pub struct Args {
     /// The folder to write to, such as the root of a repository
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// The tool
+    /// The tool that the files are for
     #[arg(long, value_enum, value_name = "TOOL")]
     pub to: ToolName,
     /// The workflow: a file or a name [default: the one that a run would use]
@@ -36,7 +36,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         Some(name) => name.clone(),
         None => configured(context)?,
     };
-    let compiled = load::proven(context, &name, &roles)?;
+    let compiled = load::compiled(context, &name, &roles)?;
     let guarantees: Vec<String> =
         compiled.file.guarantees.iter().map(|guarantee| guarantee.text.clone()).collect();
     let folder = here(context).join(&args.folder);
@@ -51,12 +51,12 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     let replace = if args.force { Replace::Differing } else { Replace::Nothing };
     let outcomes = files::write(&folder, &files, replace)?;
     if context.json {
-        let listed = files.iter().zip(&outcomes);
-        let listed: Vec<Value> =
-            listed.map(|(file, outcome)| json!({ "path": file.path, "outcome": outcome.name() })).collect();
+        let rows = files.iter().zip(&outcomes);
+        let rows: Vec<Value> =
+            rows.map(|(file, outcome)| json!({ "path": file.path, "outcome": outcome.name() })).collect();
         let workflow = &compiled.program.name;
         print_json(
-            &json!({ "to": args.to.tool().name(), "workflow": workflow, "folder": folder, "files": listed }),
+            &json!({ "to": args.to.tool().name(), "workflow": workflow, "folder": folder, "files": rows }),
         )?;
         return Ok(ExitCode::Done);
     }
@@ -83,11 +83,11 @@ fn configured(context: &CommandContext<'_>) -> Result<String, CommandFailure> {
     Ok(Config::load(&sources)?.workflow)
 }
 
-/// The path of the overview page; an existing README is kept.
+/// The path of the overview page. It does not replace a README that an export did not write.
 fn overview(folder: &Path) -> PathBuf {
     let readme = PathBuf::from("README.md");
     match std::fs::read_to_string(folder.join(&readme)) {
-        Ok(text) if !text.starts_with(MARK) => PathBuf::from("REMAND.md"),
+        Ok(text) if !text.starts_with(EXPORT_MARKER) => PathBuf::from("REMAND.md"),
         Ok(_) | Err(_) => readme,
     }
 }

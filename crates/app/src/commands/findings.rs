@@ -1,8 +1,8 @@
-//! `remand findings`: what reviewers and checks found, worst first, and what became of each.
+//! `remand findings`: what reviewers and checks found, worst first, and the status of each.
 
-use super::runs::{chosen, heading};
+use super::runs::{find_run, heading};
 use crate::context::CommandContext;
-use crate::tally::{is_open, tally};
+use crate::finding_counts::{count_findings, is_open};
 use crate::workplace::Workplace;
 use remand_kernel::finding::{Category, FindingKind, Severity};
 use remand_kernel::state::FiledStatus;
@@ -12,7 +12,7 @@ use remand_terminal::table::{WIDTH, indented};
 use remand_terminal::{CommandFailure, ExitCode, Ink, Tone, line};
 use serde_json::json;
 
-/// Worst first.
+/// All severities, worst first.
 const SEVERITIES: [Severity; 4] = [Severity::Blocker, Severity::Critical, Severity::Major, Severity::Minor];
 
 #[derive(Debug, clap::Args)]
@@ -28,31 +28,31 @@ pub struct Args {
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
-    let row = chosen(&reader, args.run.as_deref())?;
+    let row = find_run(&reader, args.run.as_deref())?;
     let all = reader.findings(&row.run)?;
-    let tally = tally(&all);
+    let counts = count_findings(&all);
     let mut shown: Vec<FindingRow> =
         all.into_iter().filter(|finding| !args.open || is_open(finding.status)).collect();
     shown.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), finding.position));
     if context.json {
-        print_json(&json!({ "run": row.run, "tally": tally, "findings": shown }))?;
+        print_json(&json!({ "run": row.run, "tally": counts, "findings": shown }))?;
         return Ok(ExitCode::Done);
     }
     let ink = Ink::of_stdout();
-    let mut text = format!("{}\nfindings: {}\n", heading(&row), tally.words());
+    let mut text = format!("{}\nfindings: {}\n", heading(&row), counts.describe());
     for severity in SEVERITIES {
-        let of: Vec<&FindingRow> = shown.iter().filter(|finding| finding.severity == severity).collect();
-        if !of.is_empty() {
-            let title = format!("{} ({})", severity_name(severity), of.len());
+        let group: Vec<&FindingRow> = shown.iter().filter(|finding| finding.severity == severity).collect();
+        if !group.is_empty() {
+            let title = format!("{} ({})", severity_name(severity), group.len());
             text.push_str(&format!("\n{}\n", ink.paint(severity_tone(severity), &title)));
-            text.extend(of.iter().map(|finding| block(finding, ink)));
+            text.extend(group.iter().map(|finding| block(finding, ink)));
         }
     }
     print(&text)?;
     Ok(ExitCode::Done)
 }
 
-/// One finding: its phase and status, its place, its claim.
+/// Describes one finding: phase, status, location and claim.
 fn block(finding: &FindingRow, ink: Ink) -> String {
     let mut about = vec![category_name(finding.category).to_string()];
     about.extend(finding.kind.map(|kind| kind_name(kind).to_string()));
@@ -74,14 +74,14 @@ fn block(finding: &FindingRow, ink: Ink) -> String {
     } else {
         format!("  {painted}\n{}", indented(&about, 6))
     };
-    let place = place(finding);
-    let claim =
-        format!("{}{}", if place.is_empty() { String::new() } else { format!("{place}: ") }, finding.claim);
+    let location = location(finding);
+    let location = if location.is_empty() { location } else { format!("{location}: ") };
+    let claim = format!("{location}{}", finding.claim);
     head + &indented(&claim, 6)
 }
 
-/// `file:line symbol`, as far as known.
-fn place(finding: &FindingRow) -> String {
+/// The location as `file:line symbol`, as far as it is known.
+fn location(finding: &FindingRow) -> String {
     let mut text = line::one(&finding.place.file);
     if finding.place.line > 0 && !text.is_empty() {
         text.push_str(&format!(":{}", finding.place.line));

@@ -1,7 +1,7 @@
 //! `remand gaps`: the gaps of a specification, worst first, and the progress on each.
 
 use super::rounds::history;
-use super::runs::{chosen, heading};
+use super::runs::{find_run, heading};
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_kernel::gaps::{BlockedOn, Board, Gap, GapSeverity};
@@ -18,7 +18,7 @@ pub struct Args {
     /// Only those that are not resolved, closed, deferred or waived
     #[arg(long)]
     pub open: bool,
-    /// Every change of state of each gap, and who made it
+    /// Also list every state change of each gap, and who made it
     #[arg(long)]
     pub moves: bool,
 }
@@ -26,7 +26,7 @@ pub struct Args {
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
-    let row = chosen(&reader, args.run.as_deref())?;
+    let row = find_run(&reader, args.run.as_deref())?;
     let (_, board) = history(&reader, &row)?;
     let mut gaps: Vec<&Gap> = board.gaps().filter(|gap| !args.open || !gap.status.is_settled()).collect();
     gaps.sort_by_key(|gap| (gap.status.is_settled(), std::cmp::Reverse(gap.severity), gap.id.clone()));
@@ -73,13 +73,13 @@ fn moves(board: &Board, gaps: &[&Gap], ink: Ink) -> String {
         ("by", ColumnFit::Whole),
         ("why", ColumnFit::Wrap),
     ]);
-    for moved in board.transitions().iter().filter(|moved| gaps.iter().any(|gap| gap.id == moved.gap)) {
+    for change in board.transitions().iter().filter(|change| gaps.iter().any(|gap| gap.id == change.gap)) {
         table.row(vec![
-            Cell::new(moved.round.to_string()),
-            Cell::new(moved.gap.to_string()),
-            Cell::new(format!("{} → {}", moved.from, moved.to)),
-            Cell::new(moved.actor.to_string()),
-            Cell::new(&moved.why),
+            Cell::new(change.round.to_string()),
+            Cell::new(change.gap.to_string()),
+            Cell::new(format!("{} → {}", change.from, change.to)),
+            Cell::new(change.actor.to_string()),
+            Cell::new(&change.why),
         ]);
     }
     if table.is_empty() {

@@ -2,7 +2,7 @@
 
 mod record;
 
-use super::runs::chosen;
+use super::runs::find_run;
 use crate::context::CommandContext;
 use crate::gate;
 use crate::workplace::Workplace;
@@ -10,14 +10,14 @@ use remand_terminal::output::{print, print_json};
 use remand_terminal::{CommandFailure, ExitCode, Ink};
 use serde_json::{Value, json};
 
-const NONE: &str = "no gate is open";
+const NO_GATE: &str = "no gate is open";
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Only gates of this run: its id, a part of it, or `latest`
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
-    /// Also answered gates, of one run [default: the latest]
+    /// Include answered gates of one run [default: the latest]
     #[arg(long)]
     pub all: bool,
 }
@@ -25,15 +25,15 @@ pub struct Args {
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let ink = Ink::of_stdout();
-    let named = args.all || args.run.is_some();
+    let needs_run = args.all || args.run.is_some();
     let reader = match workplace.reader_if_any()? {
         Some(reader) => reader,
-        None if named => workplace.reader()?,
+        None if needs_run => workplace.reader()?,
         None if context.json => return print_json(&json!({ "gates": [] })).map(|()| ExitCode::Done),
-        None => return print(NONE).map(|()| ExitCode::Done),
+        None => return print(NO_GATE).map(|()| ExitCode::Done),
     };
     if args.all {
-        let row = chosen(&reader, args.run.as_deref())?;
+        let row = find_run(&reader, args.run.as_deref())?;
         let gates = reader.gates(&row.run)?;
         if context.json {
             print_json(&json!({ "run": row.run, "gates": gates }))?;
@@ -44,11 +44,11 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     }
     let mut open = reader.open_gates()?;
     if let Some(name) = &args.run {
-        let row = chosen(&reader, Some(name))?;
+        let row = find_run(&reader, Some(name))?;
         open.retain(|gate| gate.run == row.run);
     }
     if open.is_empty() && !context.json {
-        print(NONE)?;
+        print(NO_GATE)?;
         return Ok(ExitCode::Done);
     }
     if context.json {

@@ -7,7 +7,7 @@ use remand_terminal::amount::time;
 use remand_terminal::output::{print, print_json, tell};
 use remand_terminal::table::{Cell, ColumnFit, TextTable};
 use remand_terminal::{CommandFailure, ExitCode, Ink, Stop};
-use remand_trials::gauntlet::{self, ChosenCase, GauntletReport, Lineup, Tried, Watcher};
+use remand_trials::gauntlet::{self, ChosenCase, GauntletReport, Lineup, TrialResult, Watcher};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -23,7 +23,7 @@ pub struct Args {
     /// List the cases
     #[arg(long)]
     list: bool,
-    /// Keep the folder of each case below this new one
+    /// Keep the folder of each case, below this new folder
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
     /// The number of cases that run in parallel
@@ -32,7 +32,7 @@ pub struct Args {
 }
 
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
-    let choices = gauntlet::chosen(&args.wanted)?;
+    let choices = gauntlet::select(&args.wanted)?;
     if args.list {
         return list(context, &choices);
     }
@@ -91,7 +91,7 @@ fn list(context: &CommandContext<'_>, choices: &[ChosenCase]) -> Result<ExitCode
     Ok(ExitCode::Done)
 }
 
-fn line(tried: &Tried) -> String {
+fn line(tried: &TrialResult) -> String {
     let took = time(u64::try_from(tried.took.as_millis()).unwrap_or(u64::MAX));
     format!("{}: {}: {} ({took})", tried.choice.name, tried.verdict.name(), tried.happened)
 }
@@ -101,7 +101,7 @@ struct Silent;
 impl Watcher for Silent {
     fn started(&self, _: &ChosenCase) {}
 
-    fn ended(&self, _: &Tried) {}
+    fn ended(&self, _: &TrialResult) {}
 }
 
 struct Plain;
@@ -109,12 +109,12 @@ struct Plain;
 impl Watcher for Plain {
     fn started(&self, _: &ChosenCase) {}
 
-    fn ended(&self, tried: &Tried) {
+    fn ended(&self, tried: &TrialResult) {
         tell(&line(tried));
     }
 }
 
-/// Results scroll by; below them are the running cases.
+/// Shows results as they arrive, and the running cases below them.
 #[derive(Default)]
 struct Live {
     bars: MultiProgress,
@@ -137,7 +137,7 @@ impl Watcher for Live {
         self.playing.lock().unwrap_or_else(PoisonError::into_inner).insert(choice.name, bar);
     }
 
-    fn ended(&self, tried: &Tried) {
+    fn ended(&self, tried: &TrialResult) {
         if let Some(bar) =
             self.playing.lock().unwrap_or_else(PoisonError::into_inner).remove(tried.choice.name)
         {

@@ -23,23 +23,23 @@ pub fn run(
     output: Option<&Path>,
 ) -> Result<ExitCode, CommandFailure> {
     let roles = load::roles(context)?;
-    let program = load::accepted(context, name, &roles)?;
-    let drawn = match format {
+    let program = load::program(context, name, &roles)?;
+    let drawing = match format {
         GraphFormat::Mermaid => remand_drawings::mermaid(&program),
         GraphFormat::Dot => remand_drawings::dot(&program),
         GraphFormat::Svg => remand_drawings::svg(&program),
         GraphFormat::Text => remand_drawings::text(&program),
     };
     match output {
-        Some(path) => std::fs::write(path, &drawn).map_err(|error| {
+        Some(path) => std::fs::write(path, &drawing).map_err(|error| {
             CommandFailure::user(
                 format!("{} cannot be written", path.display()),
                 "name a file that you can write",
             )
             .caused_by(error.to_string())
         })?,
-        None if context.json => print_json(&json!({ "workflow": program.name, "graph": drawn }))?,
-        None => print(&drawn)?,
+        None if context.json => print_json(&json!({ "workflow": program.name, "graph": drawing }))?,
+        None => print(&drawing)?,
     }
     Ok(ExitCode::Done)
 }

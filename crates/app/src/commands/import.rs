@@ -19,7 +19,7 @@ pub struct Args {
     /// Role files such as .claude/agents/reviewer.md
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The role whose contract the file gets, or a mode as ROLE/MODE [default: by the name of the file]
+    /// The role that the file becomes, or one mode of it as ROLE/MODE [default: the role with its name]
     #[arg(long, value_name = "NAME")]
     pub role: Option<String>,
     /// The tool that the file is for [default: detected from its path and keys]
@@ -65,7 +65,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     if args.role.is_some() && args.files.len() > 1 {
         return Err(CommandFailure::user("`--role` takes a single file", "import the files one by one"));
     }
-    let known = load::own_roles(context)?;
+    let known = load::base_roles(context)?;
     let mut rows = Vec::new();
     for file in &args.files {
         let imported = import(context, &known, file, args)?;
@@ -98,29 +98,26 @@ fn import(
     let tool = match (args.from.map(ToolName::tool), foreign::format(&source)) {
         (Some(tool), _) | (None, Some(RoleFormat::Of(tool))) => tool,
         (None, Some(RoleFormat::Ours)) => {
-            let hint = format!("put it into {}; no import is needed", load::OWN_ROLES);
-            return Err(CommandFailure::user(format!("{file} is a role file of remand already"), hint));
+            let hint = format!("put it into {}; no import is needed", load::ROLES_FOLDER);
+            return Err(CommandFailure::user(format!("{file} is already a role file of Remand"), hint));
         }
         (None, None) => {
             let hint = "use `--from claude`, `--from copilot` or `--from opencode`";
-            return Err(CommandFailure::user(
-                format!("the tool that {file} is for cannot be detected"),
-                hint,
-            ));
+            return Err(CommandFailure::user(format!("it is unclear which tool {file} is for"), hint));
         }
     };
-    let foreign = foreign::read(tool, &source).map_err(|problems| load::refused(&source, &problems))?;
+    let foreign = foreign::read(tool, &source).map_err(|problems| load::refuse(&source, &problems))?;
     let title = title(known, &foreign, &source, args)?;
     let mut roles = known.clone();
     let unused =
-        roles.adopt(&title, &foreign, &source).map_err(|problems| load::refused(&source, &problems))?;
+        roles.adopt(&title, &foreign, &source).map_err(|problems| load::refuse(&source, &problems))?;
     match (known.get(&title).cloned(), roles.get(&title).cloned()) {
         (Some(ours), Some(spec)) => Ok(Imported { file, foreign, ours, spec, unused, roles }),
         (None, _) | (_, None) => Err(no_role(known, &title, &file)),
     }
 }
 
-/// The role of a file: given by the user, else by the name inside, else by the name of the file.
+/// The role of a file: the one that the user names, else the one with the name in the file, else with the file's name.
 fn title(
     known: &Roles,
     foreign: &Foreign,
@@ -132,8 +129,8 @@ fn title(
     }
     let base = Path::new(&source.name).file_name().map(|name| name.to_string_lossy().into_owned());
     let stem = base.as_deref().and_then(|base| base.split('.').next()).unwrap_or_default();
-    let plain = |name: &str| name.trim().to_lowercase().replace([' ', '_'], "-");
-    let names = foreign.name.as_deref().into_iter().chain([stem]).map(plain);
+    let normalize = |name: &str| name.trim().to_lowercase().replace([' ', '_'], "-");
+    let names = foreign.name.as_deref().into_iter().chain([stem]).map(normalize);
     let mut titles = names.filter_map(|name| known.titles().find(|title| name_of(title) == name));
     titles.next().map(str::to_string).ok_or_else(|| no_role(known, stem, &source.name))
 }
@@ -141,7 +138,7 @@ fn title(
 fn no_role(known: &Roles, name: &str, file: &str) -> CommandFailure {
     let near = remand_workflow::diagnostic::nearest(name, known.titles());
     let hint = match near {
-        Some(near) => format!("use `--role {near}`, or another role of `remand reference`"),
+        Some(near) => format!("use `--role {near}`, or another role that `remand reference` lists"),
         None => "use `--role` to choose its contract; `remand reference` lists the roles".to_string(),
     };
     CommandFailure::user(format!("{file} does not have the name of a role"), hint)
@@ -158,9 +155,9 @@ fn write(context: &CommandContext<'_>, imported: &Imported, args: &Args) -> Resu
             hint,
         )
     })?;
-    let path = PathBuf::from(load::OWN_ROLES).join(format!("{title}.md"));
+    let path = PathBuf::from(load::ROLES_FOLDER).join(format!("{title}.md"));
     let source = SourceText::new(path.display().to_string(), text);
-    Roles::default().add(title, &source).map_err(|problems| load::refused(&source, &problems))?;
+    Roles::default().add(title, &source).map_err(|problems| load::refuse(&source, &problems))?;
     let root = load::root(context).unwrap_or_else(|| crate::workplace::here(context));
     let replace = if args.force { Replace::Differing } else { Replace::Nothing };
     files::write(&root, &[ExportedFile { path: path.clone(), text: source.text }], replace)?;
@@ -195,24 +192,24 @@ impl Imported {
         text
     }
 
-    /// What changes: property, value in the role, value with the file.
+    /// The properties that a file can change: name, value in the role, value with the file.
     fn rows(&self) -> Vec<(&'static str, String, String)> {
-        let places = |spec: &RoleSpec| -> String {
-            let names: Vec<&str> = spec.may_write.iter().map(|place| place.name()).collect();
+        let may_write = |spec: &RoleSpec| -> String {
+            let names: Vec<&str> = spec.may_write.iter().map(|writable| writable.name()).collect();
             names.join(", ")
         };
-        let word = |is: bool| if is { "yes" } else { "no" }.to_string();
+        let yes_or_no = |is: bool| if is { "yes" } else { "no" }.to_string();
         let model = |spec: &RoleSpec| spec.model.clone().unwrap_or_else(|| "none".to_string());
         vec![
             ("model", model(&self.ours), model(&self.spec)),
-            ("may write", places(&self.ours), places(&self.spec)),
-            ("shell", word(self.ours.shell), word(self.spec.shell)),
-            ("network", word(self.ours.network), word(self.spec.network)),
+            ("may write", may_write(&self.ours), may_write(&self.spec)),
+            ("shell", yes_or_no(self.ours.shell), yes_or_no(self.spec.shell)),
+            ("network", yes_or_no(self.ours.network), yes_or_no(self.spec.network)),
         ]
     }
 
     fn json(&self, wrote: Option<&Path>) -> Value {
-        let places: Vec<&str> = self.spec.may_write.iter().map(|place| place.name()).collect();
+        let may_write: Vec<&str> = self.spec.may_write.iter().map(|writable| writable.name()).collect();
         let unused: Vec<Value> = self
             .unused
             .iter()
@@ -224,7 +221,7 @@ impl Imported {
             "role": self.spec.title,
             "about": self.spec.about,
             "model": self.spec.model,
-            "may-write": places,
+            "may-write": may_write,
             "shell": self.spec.shell,
             "network": self.spec.network,
             "unused": unused,

@@ -28,7 +28,7 @@ pub fn run(context: &CommandContext<'_>, _args: &Args) -> Result<ExitCode, Comma
          next:\n\
          \x20 remand doctor               check what a run needs\n\
          \x20 remand demo                 watch a run with scripted agents\n\
-         \x20 remand run \"what you want\"  take a request to a verified commit\n\n\
+         \x20 remand run \"what you want\"  turn a request into a verified commit\n\n\
          Put your own roles into .remand/roles; `remand config` shows the current settings.",
         path.display()
     ))?;

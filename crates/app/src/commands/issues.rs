@@ -17,14 +17,14 @@ use std::collections::BTreeMap;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    pub what: Option<What>,
+    pub command: Option<IssuesCommand>,
     /// Also list issues that are Done
     #[arg(long)]
     pub all: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
-pub enum What {
+pub enum IssuesCommand {
     /// Print an issue, what it waits for, and the run that works on it
     Show(show::Args),
     /// Write a new issue to `TODO/`, with an id that no branch or run uses
@@ -39,16 +39,16 @@ pub enum What {
 
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
-    match &args.what {
-        None if args.all => list::run(context, &workplace, list::Wanted::All),
-        None => list::run(context, &workplace, list::Wanted::Open),
-        Some(What::Show(args)) => show::run(context, &workplace, args),
-        Some(What::New(args)) => new::run(context, &workplace, args),
-        Some(What::Check(args)) => check::run(context, &workplace, args),
+    match &args.command {
+        None if args.all => list::run(context, &workplace, list::IssueFilter::All),
+        None => list::run(context, &workplace, list::IssueFilter::Open),
+        Some(IssuesCommand::Show(args)) => show::run(context, &workplace, args),
+        Some(IssuesCommand::New(args)) => new::run(context, &workplace, args),
+        Some(IssuesCommand::Check(args)) => check::run(context, &workplace, args),
     }
 }
 
-/// The tracker of the checkout. Fails on a file that is not text, because it could not be kept consistent.
+/// The tracker of the checkout. Fails if a file is not text, because such a file could not be kept consistent.
 fn tracker_of(workplace: &Workplace) -> Result<Tracker, CommandFailure> {
     let (tracker, unread) = tracker::read_checkout(workplace.repository.root()).map_err(|error| {
         CommandFailure::user(format!("{FOLDER}/ cannot be read"), "check the permissions of its files")
@@ -62,12 +62,12 @@ fn tracker_of(workplace: &Workplace) -> Result<Tracker, CommandFailure> {
     }
 }
 
-fn wrong_id(error: &InvalidIssueKey) -> CommandFailure {
+fn invalid_id(error: &InvalidIssueKey) -> CommandFailure {
     CommandFailure::user(error.to_string(), "`remand issues` lists them")
 }
 
 /// The runs in progress, by their issue.
-fn under_way(workplace: &Workplace) -> Result<BTreeMap<IssueKey, RunRow>, CommandFailure> {
+fn runs_by_issue(workplace: &Workplace) -> Result<BTreeMap<IssueKey, RunRow>, CommandFailure> {
     let ledger = workplace.home.ledger();
     if !ledger.exists() {
         return Ok(BTreeMap::new());

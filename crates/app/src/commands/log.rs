@@ -3,7 +3,7 @@
 mod lines;
 mod logged_event;
 
-use super::runs::chosen;
+use super::runs::find_run;
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_terminal::output::{print, print_json};
@@ -33,7 +33,7 @@ enum Detail {
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
-    let row = chosen(&reader, args.run.as_deref())?;
+    let row = find_run(&reader, args.run.as_deref())?;
     let mut events = logged_event::read(&reader, &row)?;
     if let Some(task) = &args.task {
         logged_event::keep_task(&mut events, task);

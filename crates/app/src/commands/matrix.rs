@@ -8,7 +8,7 @@ use remand_terminal::{CommandFailure, ExitCode};
 
 pub fn run(context: &CommandContext<'_>, name: &str, markdown: bool) -> Result<ExitCode, CommandFailure> {
     let roles = load::roles(context)?;
-    let program = load::accepted(context, name, &roles)?;
+    let program = load::program(context, name, &roles)?;
     if context.json {
         print_json(&matrix::json(&program))?;
     } else if markdown {

@@ -1,6 +1,6 @@
 //! `remand record`: writes a run as a rehearsal.
 
-use super::runs::chosen;
+use super::runs::find_run;
 use crate::context::CommandContext;
 use crate::recording;
 use crate::workplace::Workplace;
@@ -21,7 +21,7 @@ pub struct Args {
 
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
-    let row = chosen(&workplace.reader()?, Some(&args.run))?;
+    let row = find_run(&workplace.reader()?, Some(&args.run))?;
     recording::write(&workplace, &row.run, &args.file)?;
     if context.json {
         print_json(&json!({ "run": row.run, "file": args.file }))?;

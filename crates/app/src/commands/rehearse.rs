@@ -33,9 +33,9 @@ pub fn run(args: &Args) -> Result<ExitCode, CommandFailure> {
 }
 
 pub fn confine(args: &Confine) -> Result<ExitCode, CommandFailure> {
-    let entered = sandbox::Policy::from_argument(&args.policy)
+    let result = sandbox::Policy::from_argument(&args.policy)
         .and_then(|policy| sandbox::run_confined(&policy, &args.argv));
-    match entered {
+    match result {
         Ok(never) => match never {},
         Err(error) => {
             Err(CommandFailure::user(error.to_string(), "this command is for the engine")

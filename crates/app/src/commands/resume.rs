@@ -1,4 +1,4 @@
-//! `remand resume`: continues runs that were interrupted or answered.
+//! `remand resume`: continues runs that were interrupted or whose gates were answered.
 
 use crate::context::CommandContext;
 use crate::driving;
@@ -28,13 +28,13 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     let runs: Vec<RunRow> = match &args.run {
         Some(name) => vec![reader.run(name)?],
         None => {
-            let asked = reader.all_requests()?;
-            let answered =
-                |row: &RunRow| !row.stage.is_over() && asked.iter().any(|request| request.run == row.run);
-            let continues = |row: &RunRow| {
-                row.stage == RunStage::Running || answered(row) || host::is_unfinished(&workplace, row)
+            let requests = reader.all_requests()?;
+            let has_request =
+                |row: &RunRow| !row.stage.is_over() && requests.iter().any(|request| request.run == row.run);
+            let can_continue = |row: &RunRow| {
+                row.stage == RunStage::Running || has_request(row) || host::is_unfinished(&workplace, row)
             };
-            reader.runs()?.into_iter().filter(continues).collect()
+            reader.runs()?.into_iter().filter(can_continue).collect()
         }
     };
     if runs.is_empty() {
@@ -56,7 +56,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
                 driven += 1;
                 tell(&format!("continuing run {} at {}", row.run, row.place));
             }
-            // With several runs, one that fails does not stop the others.
+            // One run that fails does not stop the others.
             Err(error) if runs.len() > 1 => {
                 let failure = CommandFailure::from(error);
                 exit = exit.max_with(failure.exit);

@@ -1,6 +1,6 @@
-//! `remand rollback`: reverts the commit of a run on its branch, and says what is left to do.
+//! `remand rollback`: reverts the commit of a run on its branch, and shows what the user may still have to do.
 
-use super::runs::chosen;
+use super::runs::find_run;
 use crate::context::CommandContext;
 use crate::environment;
 use crate::requests;
@@ -26,7 +26,7 @@ pub struct Args {
 
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
-    let row = chosen(&workplace.reader()?, Some(&args.run))?;
+    let row = find_run(&workplace.reader()?, Some(&args.run))?;
     if !row.stage.is_over() {
         let what = format!("run {} is not over, so its commit cannot be undone yet", row.run);
         return Err(CommandFailure::user(
@@ -34,19 +34,19 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
             format!("end it with `{}`", invocation::command(format!("cancel {}", row.run))),
         ));
     }
-    let asks = !args.yes && remand_git::has_committed(&workplace.repository, &row.run.0)?;
-    if asks && !is_wanted(&row) {
+    let needs_confirmation = !args.yes && remand_git::has_committed(&workplace.repository, &row.run.0)?;
+    if needs_confirmation && !is_confirmed(&row) {
         print("nothing was changed")?;
         return Ok(ExitCode::Done);
     }
-    let done = remand_git::rollback(&workplace.repository, &row.run.0)?;
-    record(context, &workplace, &row, &done)?;
+    let result = remand_git::rollback(&workplace.repository, &row.run.0)?;
+    record(context, &workplace, &row, &result)?;
     if context.json {
-        print_json(&to_json(&row, &done))?;
+        print_json(&to_json(&row, &result))?;
     } else {
-        print(&to_text(&row, &done))?;
+        print(&to_text(&row, &result))?;
     }
-    Ok(match done {
+    Ok(match result {
         RollbackResult::Reverted { .. } | RollbackResult::AlreadyReverted { .. } => ExitCode::Done,
         RollbackResult::CheckedOut { .. }
         | RollbackResult::Conflict { .. }
@@ -54,29 +54,29 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     })
 }
 
-/// Records in the run that its commit is undone, so that its reports say so.
+/// Records in the run that its commit was reverted, so that its reports say so.
 fn record(
     context: &CommandContext<'_>,
     workplace: &Workplace,
     row: &RunRow,
-    done: &RollbackResult,
+    result: &RollbackResult,
 ) -> Result<(), CommandFailure> {
-    let commit = match done {
+    let commit = match result {
         RollbackResult::Reverted { by, .. } | RollbackResult::AlreadyReverted { by, .. } => by.to_string(),
         RollbackResult::CheckedOut { .. }
         | RollbackResult::Conflict { .. }
         | RollbackResult::NothingCommitted => return Ok(()),
     };
-    let known = replay(&workplace.reader()?, &row.run, ReplayFrom::Snapshot);
-    if known.is_ok_and(|replayed| replayed.state.reverted.as_ref() == Some(&commit)) {
+    let replayed = replay(&workplace.reader()?, &row.run, ReplayFrom::Snapshot);
+    if replayed.is_ok_and(|run| run.state.reverted.as_ref() == Some(&commit)) {
         return Ok(());
     }
     let event = Event::Reverted { commit, by: environment::user() };
     requests::record(context, workplace, &row.run, &event).map(drop)
 }
 
-/// Asks on the terminal. Without one no confirmation is needed: a revert only adds a commit.
-fn is_wanted(row: &RunRow) -> bool {
+/// Asks for confirmation at a terminal. Elsewhere none is needed, because a revert only adds a commit.
+fn is_confirmed(row: &RunRow) -> bool {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return true;
     }
@@ -89,8 +89,8 @@ fn is_wanted(row: &RunRow) -> bool {
     read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
-fn to_json(row: &RunRow, done: &RollbackResult) -> Value {
-    let (what, commits, by) = match done {
+fn to_json(row: &RunRow, result: &RollbackResult) -> Value {
+    let (what, commits, by) = match result {
         RollbackResult::Reverted { commits, by } => ("reverted", Some(commits), Some(by)),
         RollbackResult::AlreadyReverted { commits, by } => ("already-reverted", Some(commits), Some(by)),
         RollbackResult::CheckedOut { commits, .. } => ("checked-out", Some(commits), None),
@@ -104,15 +104,15 @@ fn to_json(row: &RunRow, done: &RollbackResult) -> Value {
         "first": commits.map(|commits| commits.first.to_string()),
         "commit": commits.map(|commits| commits.last.to_string()),
         "by": by.map(ToString::to_string),
-        "command": done.command(),
+        "command": result.command(),
     })
 }
 
-fn to_text(row: &RunRow, done: &RollbackResult) -> String {
+fn to_text(row: &RunRow, result: &RollbackResult) -> String {
     let branch = line::one(&row.branch);
-    let command = done.command().unwrap_or_default();
-    let elsewhere = format!("if you merged it already, revert it there yourself:\n  {command}");
-    match done {
+    let command = result.command().unwrap_or_default();
+    let elsewhere = format!("if you already merged it, revert it there yourself:\n  {command}");
+    match result {
         RollbackResult::Reverted { commits, by } => {
             format!("{branch} now ends with {}, which reverts {}\n{elsewhere}", short(by), range(commits))
         }
@@ -120,7 +120,7 @@ fn to_text(row: &RunRow, done: &RollbackResult) -> String {
             format!("{} was already reverted by {}\n{elsewhere}", range(commits), short(by))
         }
         RollbackResult::CheckedOut { path, .. } => format!(
-            "nothing was done: {branch} is checked out in {}, and your checkouts are yours; undo the commit there:\n  \
+            "nothing was done: {branch} is checked out in {}, and Remand does not change checkouts; revert the commit there:\n  \
              git -C {} revert {}",
             path.display(),
             invocation::quoted(&path.display().to_string()),
@@ -130,7 +130,7 @@ fn to_text(row: &RunRow, done: &RollbackResult) -> String {
             let paths: Vec<String> =
                 paths.iter().map(|path| line::one(&path.display().to_string())).collect();
             format!(
-                "nothing was done: later commits on {branch} changed the same lines, in {}; undo it by hand:\n  \
+                "nothing was done: later commits on {branch} changed the same lines, in {}; revert it by hand:\n  \
                  git switch {branch}\n  {command}",
                 paths.join(", ")
             )

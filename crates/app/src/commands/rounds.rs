@@ -1,9 +1,9 @@
-//! `remand rounds`: the convergence of a run's rounds as a table and a chart, and rolling rounds back.
+//! `remand rounds`: shows how the rounds of a run converge, as a table and a chart, or rolls rounds back.
 
 mod picture;
 mod rollback;
 
-use super::runs::{chosen, heading};
+use super::runs::{find_run, heading};
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_engine::rounds::RoundHistory;
@@ -22,11 +22,11 @@ pub struct Args {
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
     #[command(subcommand)]
-    pub act: Option<Act>,
+    pub command: Option<RoundsCommand>,
 }
 
 #[derive(Debug, clap::Subcommand)]
-pub enum Act {
+pub enum RoundsCommand {
     /// Roll a run back to the start of a round, at a gate or while it is paused
     ///
     /// The round and all later ones are archived, not deleted. Gaps, text and decisions return to their earlier state;
@@ -35,12 +35,12 @@ pub enum Act {
 }
 
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
-    if let Some(Act::Rollback(args)) = &args.act {
+    if let Some(RoundsCommand::Rollback(args)) = &args.command {
         return rollback::run(context, args);
     }
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
-    let row = chosen(&reader, args.run.as_deref())?;
+    let row = find_run(&reader, args.run.as_deref())?;
     let (history, board) = history(&reader, &row)?;
     if context.json {
         print_json(&json!({
@@ -81,12 +81,12 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
             }
             RollbackCause::Requested(request) => remand_terminal::line::one(&request.reason),
         };
-        let kept: Vec<String> =
+        let archived: Vec<String> =
             rollback.rounds.iter().map(|archived| archive_name(archived.round, rollback.number)).collect();
         text.push_str(&format!(
             "\nround {} was rolled back: {why}; archived as {}\n",
             rollback.to,
-            kept.join(", ")
+            archived.join(", ")
         ));
     }
     text.push_str(&format!("\nround by round: {}\n", workplace.home.run(&row.run).display()));
@@ -94,7 +94,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     Ok(ExitCode::Done)
 }
 
-/// The rounds of a run and its board, if it has one.
+/// The rounds of a run and its gap board. Fails if the run has none.
 pub fn history(reader: &Reader, row: &RunRow) -> Result<(RoundHistory, Board), CommandFailure> {
     let history = RoundHistory::of_run(reader, &row.run)
         .map_err(|trouble| CommandFailure::user(trouble.detail, "`remand audit` checks the whole ledger"))?;
@@ -116,7 +116,7 @@ fn table(board: &Board) -> TextTable {
             RoundState::Stalled(_) | RoundState::Failed | RoundState::Skipped => Tone::Doubtful,
             RoundState::Warning(_) | RoundState::Diverging => Tone::Bad,
         };
-        let numbers = [row.round, row.start, count(row.resolved.len()), count(row.new.len())];
+        let numbers = [row.round, row.start, to_u32(row.resolved.len()), to_u32(row.new.len())];
         let mut cells: Vec<Cell> = numbers.iter().map(|number| Cell::new(number.to_string())).collect();
         cells.push(Cell::new(row.set_aside.len().to_string()));
         cells.push(Cell::new(row.end.to_string()));
@@ -128,6 +128,6 @@ fn table(board: &Board) -> TextTable {
     table
 }
 
-fn count(number: usize) -> u32 {
+fn to_u32(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

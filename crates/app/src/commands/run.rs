@@ -1,6 +1,6 @@
-//! `remand run`: takes a request to a verified commit.
+//! `remand run`: turns a request into a verified commit.
 
-use crate::beginning::{self, About};
+use crate::beginning::{self, SubjectArg};
 use crate::context::CommandContext;
 use crate::driving;
 use crate::host;
@@ -27,13 +27,13 @@ pub struct Args {
     /// Refine a specification
     #[arg(long, value_name = "FILE", conflicts_with = "request")]
     pub spec: Option<PathBuf>,
-    /// The workflow: a name or a file [default: feature for a request, else named like the subject]
+    /// The workflow: a name or a file [default: feature for a request, else the one named after the subject]
     #[arg(long, short, value_name = "NAME|FILE")]
     pub workflow: Option<String>,
     /// The agent: one that `remand agents` lists, or `rehearsal:FILE` for a script
     #[arg(long, short, value_name = "AGENT")]
     pub agent: Option<String>,
-    /// The model, in the agent's own spelling
+    /// The model, by the name that the agent uses
     #[arg(long, short, value_name = "MODEL")]
     pub model: Option<String>,
     /// Stop and ask at every gate
@@ -57,19 +57,19 @@ pub struct Args {
     /// Run every check, even if its result is cached
     #[arg(long)]
     pub no_cache: bool,
-    /// Write what every agent did to a rehearsal when the run is over; `remand record` does it at any time
+    /// Write a rehearsal of the run when it is over; `remand record` writes one at any time
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
 }
 
 impl Args {
-    fn about(&self) -> Result<About, CommandFailure> {
+    fn subject(&self) -> Result<SubjectArg, CommandFailure> {
         Ok(match (&self.issue, &self.ticket, &self.spec) {
-            (Some(id), _, _) => About::Issue(id.clone()),
-            (None, Some(file), _) => About::Ticket(file.clone()),
-            (None, None, Some(file)) => About::Spec(file.clone()),
+            (Some(id), _, _) => SubjectArg::Issue(id.clone()),
+            (None, Some(file), _) => SubjectArg::Ticket(file.clone()),
+            (None, None, Some(file)) => SubjectArg::Spec(file.clone()),
             (None, None, None) => {
-                About::Request(beginning::request(self.request.as_deref().unwrap_or_default())?)
+                SubjectArg::Request(beginning::read_request(self.request.as_deref().unwrap_or_default())?)
             }
         })
     }
@@ -81,9 +81,9 @@ impl Args {
             (false, true) => Some("autonomous".to_string()),
             (false, false) => None,
         };
-        // Workflows for files are named after the kind of subject.
-        let usual = (kind != SubjectKind::Request).then(|| kind.name().to_string());
-        let workflow = self.workflow.clone().or(usual);
+        // The workflows for other subjects are named after the kind of subject.
+        let default = (kind != SubjectKind::Request).then(|| kind.name().to_string());
+        let workflow = self.workflow.clone().or(default);
         let no_cache = self.no_cache.then(|| "false".to_string());
         let flags = [
             ("--workflow", "workflow", &workflow),
@@ -107,9 +107,9 @@ impl Args {
 
 /// Prepares the run that the command line describes.
 pub fn prepare(context: &CommandContext<'_>, args: &Args) -> Result<(Workplace, NewRun), CommandFailure> {
-    let about = args.about()?;
-    let workplace = Workplace::open(context, args.flags(about.kind()))?;
-    let beginning = beginning::prepare(context, &workplace, &about)?;
+    let subject = args.subject()?;
+    let workplace = Workplace::open(context, args.flags(subject.kind()))?;
+    let beginning = beginning::prepare(context, &workplace, &subject)?;
     Ok((workplace, beginning))
 }
 
@@ -120,7 +120,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     }
     let run = beginning.run.clone();
     if !context.json {
-        let bound = beginning::bound(&beginning.program, beginning.start.mode);
+        let bound = beginning::describe_bound(&beginning.program, beginning.start.mode);
         tell(&format!("run {run}: {}, {}, {bound}", beginning.program.name, beginning.start.mode.name()));
     }
     let mut host = host::open(&workplace)?;

@@ -37,8 +37,8 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     }
     let mut text = table(shown).render(Ink::of_stdout());
     if shown.len() < rows.len() {
-        let left = amount::counted((rows.len() - shown.len()) as u64, "older run");
-        text.push_str(&format!("{left} not shown: `remand runs --all`\n"));
+        let hidden = amount::counted((rows.len() - shown.len()) as u64, "older run");
+        text.push_str(&format!("{hidden} not shown: `remand runs --all`\n"));
     }
     print(&text)?;
     Ok(ExitCode::Done)
@@ -80,7 +80,7 @@ pub fn tone(stage: RunStage) -> Tone {
 }
 
 /// The run that the user names, or the latest.
-pub fn chosen(reader: &Reader, name: Option<&str>) -> Result<RunRow, CommandFailure> {
+pub fn find_run(reader: &Reader, name: Option<&str>) -> Result<RunRow, CommandFailure> {
     match name {
         Some(name) => reader.run(name).map_err(CommandFailure::from),
         None => reader.latest()?.ok_or_else(|| {
@@ -92,12 +92,12 @@ pub fn chosen(reader: &Reader, name: Option<&str>) -> Result<RunRow, CommandFail
     }
 }
 
-/// One line about a run, above the output of a command.
+/// The line about a run at the top of a command's output.
 pub fn heading(row: &RunRow) -> String {
-    let standing = match &row.ended {
+    let status = match &row.ended {
         Some(ended) => line::one(ended),
         None => row.stage.name().to_string(),
     };
-    let title = format!("{} · {} · {standing}", row.run, line::one(&row.workflow));
+    let title = format!("{} · {} · {status}", row.run, line::one(&row.workflow));
     line::cut(&title, remand_terminal::table::WIDTH)
 }

@@ -1,6 +1,6 @@
 //! `remand show`: prints a version of an artifact.
 
-use super::runs::chosen;
+use super::runs::find_run;
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_contract::{RawResult, SchemaId};
@@ -35,11 +35,11 @@ pub struct Args {
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
-    let row = chosen(&reader, args.run.as_deref())?;
-    let Some(wanted) = args.artifact.as_deref().filter(|_| !args.list) else {
+    let row = find_run(&reader, args.run.as_deref())?;
+    let Some(given) = args.artifact.as_deref().filter(|_| !args.list) else {
         return list(context, &reader, &row);
     };
-    let Wanted { name, part, version } = parse_name(wanted)?;
+    let ArtifactName { name, part, version } = parse_name(given)?;
     let found = find(&reader, &row, name, version, args.part.as_deref().or(part))?;
     let bytes = reader.blob(found.blob)?;
     let text = if args.markdown { Some(markdown(&reader, &row, &found, &bytes)?) } else { None };
@@ -56,14 +56,14 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
 
 /// The parts of a name such as `code[task-1]@2`.
 #[derive(Debug, PartialEq, Eq)]
-struct Wanted<'t> {
+struct ArtifactName<'t> {
     name: &'t str,
     part: Option<&'t str>,
     version: Option<u32>,
 }
 
 /// Parses a full name.
-fn parse_name(text: &str) -> Result<Wanted<'_>, CommandFailure> {
+fn parse_name(text: &str) -> Result<ArtifactName<'_>, CommandFailure> {
     let (name, version) = match text.rsplit_once('@').filter(|_| !text.ends_with(']')) {
         Some((name, version)) => (name, Some(version)),
         None => (text, None),
@@ -80,8 +80,8 @@ fn parse_name(text: &str) -> Result<Wanted<'_>, CommandFailure> {
     };
     let split = name.strip_suffix(']').and_then(|name| name.split_once('['));
     Ok(match split {
-        Some((name, part)) => Wanted { name, part: Some(part), version },
-        None => Wanted { name, part: None, version },
+        Some((name, part)) => ArtifactName { name, part: Some(part), version },
+        None => ArtifactName { name, part: None, version },
     })
 }
 
@@ -118,10 +118,10 @@ fn find(
     };
     let of_part: Vec<&ArtifactRow> = versions.iter().filter(|row| row.part == part).collect();
     let Some(latest) = of_part.last() else {
-        let named: Vec<&str> =
-            parts.iter().map(|part| if part.is_empty() { "(the whole)" } else { part }).collect();
+        let names: Vec<&str> =
+            parts.iter().map(|part| if part.is_empty() { "(whole)" } else { part }).collect();
         let what = format!("`{name}` of run {} has no part `{part}`", row.run);
-        return Err(CommandFailure::user(what, format!("available: {}", line::one(&named.join(", ")))));
+        return Err(CommandFailure::user(what, format!("available: {}", line::one(&names.join(", ")))));
     };
     let found = match version {
         None => Some(latest),
@@ -172,7 +172,7 @@ fn list(context: &CommandContext<'_>, reader: &Reader, row: &RunRow) -> Result<E
     Ok(ExitCode::Done)
 }
 
-/// The Markdown rendering; only results of roles have one.
+/// Renders an artifact as Markdown. This works only for results of roles.
 fn markdown(
     reader: &Reader,
     row: &RunRow,
@@ -182,21 +182,22 @@ fn markdown(
     if found.format == "md" {
         return Ok(String::from_utf8_lossy(bytes).into_owned());
     }
-    let none = |why: &str| {
+    let failure = |why: &str| {
         CommandFailure::user(
-            format!("`{}` has no rendering as Markdown: {why}", full_name(found)),
+            format!("`{}` cannot be rendered as Markdown: {why}", full_name(found)),
             "omit `--markdown`",
         )
     };
     if found.format != "yaml" {
-        return Err(none(&format!("its format is {}", found.format)));
+        return Err(failure(&format!("its format is {}", found.format)));
     }
-    let schema = schema(reader, row, &found.by)?.ok_or_else(|| none("the schema of its role is unknown"))?;
-    let value = value(bytes).ok_or_else(|| none("it is not a valid result"))?;
+    let schema =
+        schema(reader, row, &found.by)?.ok_or_else(|| failure("the schema of its role is unknown"))?;
+    let value = parse_result(bytes).ok_or_else(|| failure("it is not a valid result"))?;
     Ok(remand_contract::render(&value, schema))
 }
 
-fn value(bytes: &[u8]) -> Option<Value> {
+fn parse_result(bytes: &[u8]) -> Option<Value> {
     let raw = RawResult { file: Some(bytes.to_vec()), answer: String::new() };
     remand_contract::find(&raw, &remand_contract::ResultLimits::default()).ok().map(|found| found.value)
 }
@@ -217,11 +218,11 @@ mod tests {
 
     #[test]
     fn a_version_follows_an_at_sign_and_counts_from_one() {
-        let wanted = |name, part, version| Wanted { name, part, version };
-        assert_eq!(parse_name("plan").expect("name"), wanted("plan", None, None));
-        assert_eq!(parse_name("plan@3").expect("version"), wanted("plan", None, Some(3)));
-        assert_eq!(parse_name("code[task-1]").expect("part"), wanted("code", Some("task-1"), None));
-        assert_eq!(parse_name("code[a@b]@2").expect("both"), wanted("code", Some("a@b"), Some(2)));
+        let expected = |name, part, version| ArtifactName { name, part, version };
+        assert_eq!(parse_name("plan").expect("name"), expected("plan", None, None));
+        assert_eq!(parse_name("plan@3").expect("version"), expected("plan", None, Some(3)));
+        assert_eq!(parse_name("code[task-1]").expect("part"), expected("code", Some("task-1"), None));
+        assert_eq!(parse_name("code[a@b]@2").expect("both"), expected("code", Some("a@b"), Some(2)));
         for wrong in ["plan@0", "plan@x", "plan@"] {
             assert!(parse_name(wrong).is_err(), "{wrong}");
         }

@@ -23,7 +23,7 @@ pub struct Args {
     /// All repositories with state on this machine
     #[arg(long)]
     all: bool,
-    /// Only this many of the latest runs of each workflow
+    /// Only the latest N runs of each workflow
     #[arg(long, value_name = "N")]
     last: Option<usize>,
     /// Print CSV, one line per phase
@@ -32,50 +32,59 @@ pub struct Args {
 }
 
 /// The reports of one repository.
-struct Place {
+struct RepositoryStats {
     repository: String,
     reports: Vec<QualityReport>,
 }
 
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
-    let mut places = Vec::new();
+    let mut repositories = Vec::new();
     if args.all {
         for ledger in ledgers(workplace.home.state_root()) {
             // A ledger of another version is reported and skipped.
             match Reader::open(&ledger) {
-                Ok(reader) => places.push(place(&repository_of(&ledger), &reader, args)?),
+                Ok(reader) => repositories.push(repository_stats(&repository_of(&ledger), &reader, args)?),
                 Err(error) => tell(&format!("{}: {error}; {}", ledger.display(), error.hint())),
             }
         }
     } else if let Some(reader) = workplace.reader_if_any()? {
-        places.push(place(&workplace.repository.root().display().to_string(), &reader, args)?);
+        repositories.push(repository_stats(
+            &workplace.repository.root().display().to_string(),
+            &reader,
+            args,
+        )?);
     }
     if context.json {
-        print_json(&to_json(&places))?;
+        print_json(&to_json(&repositories))?;
     } else if args.csv {
-        let text =
-            csv::text(places.iter().map(|place| (place.repository.as_str(), place.reports.as_slice())))?;
-        // CSV has its own line ends.
+        let text = csv::text(
+            repositories.iter().map(|stats| (stats.repository.as_str(), stats.reports.as_slice())),
+        )?;
+        // Lines of CSV end with CRLF.
         output::print_bytes(Ink::of_stdout().sanitize(&text).replace('\n', "\r\n").as_bytes())?;
     } else {
-        print(&to_text(&places, args.all, Ink::of_stdout()))?;
+        print(&to_text(&repositories, args.all, Ink::of_stdout()))?;
     }
     Ok(ExitCode::Done)
 }
 
-/// Figures of all runs that are over, oldest first.
-fn place(repository: &str, reader: &Reader, args: &Args) -> Result<Place, CommandFailure> {
+/// Reports on the runs of a repository that are over.
+fn repository_stats(
+    repository: &str,
+    reader: &Reader,
+    args: &Args,
+) -> Result<RepositoryStats, CommandFailure> {
     let mut runs = Vec::new();
     for row in reader.runs()? {
-        let wanted = args.workflow.as_ref().is_none_or(|workflow| *workflow == row.workflow);
-        let before = runs.iter().filter(|run: &&RunFigures| run.workflow == row.workflow).count();
-        if row.stage.is_over() && wanted && args.last.is_none_or(|last| before < last) {
+        let is_wanted = args.workflow.as_ref().is_none_or(|workflow| *workflow == row.workflow);
+        let newer = runs.iter().filter(|run: &&RunFigures| run.workflow == row.workflow).count();
+        if row.stage.is_over() && is_wanted && args.last.is_none_or(|last| newer < last) {
             runs.push(RunFigures::of(reader, &row)?);
         }
     }
     runs.reverse();
-    Ok(Place { repository: repository.to_string(), reports: reports(&runs) })
+    Ok(RepositoryStats { repository: repository.to_string(), reports: reports(&runs) })
 }
 
 fn ledgers(state: &Path) -> Vec<PathBuf> {
@@ -89,29 +98,29 @@ fn ledgers(state: &Path) -> Vec<PathBuf> {
 /// The last known path of a ledger's repository.
 fn repository_of(ledger: &Path) -> String {
     let folder = ledger.parent().unwrap_or(ledger);
-    let seen = fs::read_to_string(folder.join("repository")).unwrap_or_default();
-    match seen.lines().next().unwrap_or_default().trim() {
+    let path = fs::read_to_string(folder.join("repository")).unwrap_or_default();
+    match path.lines().next().unwrap_or_default().trim() {
         "" => folder.display().to_string(),
-        seen => seen.to_string(),
+        path => path.to_string(),
     }
 }
 
-fn to_json(places: &[Place]) -> Value {
-    let places: Vec<Value> = places
+fn to_json(repositories: &[RepositoryStats]) -> Value {
+    let repositories: Vec<Value> = repositories
         .iter()
-        .map(|place| json!({ "repository": place.repository, "workflows": place.reports }))
+        .map(|stats| json!({ "repository": stats.repository, "workflows": stats.reports }))
         .collect();
-    json!({ "repositories": places })
+    json!({ "repositories": repositories })
 }
 
-fn to_text(places: &[Place], named: bool, ink: Ink) -> String {
+fn to_text(repositories: &[RepositoryStats], with_names: bool, ink: Ink) -> String {
     let mut text = String::new();
-    for place in places.iter().filter(|place| !place.reports.is_empty()) {
-        if named {
-            text.push_str(&format!("{}\n\n", ink.paint(Tone::Strong, &line::one(&place.repository))));
+    for stats in repositories.iter().filter(|stats| !stats.reports.is_empty()) {
+        if with_names {
+            text.push_str(&format!("{}\n\n", ink.paint(Tone::Strong, &line::one(&stats.repository))));
         }
-        for report in &place.reports {
-            text.push_str(&format!("{}\n", of_workflow(report, ink)));
+        for report in &stats.reports {
+            text.push_str(&format!("{}\n", workflow_text(report, ink)));
         }
     }
     match text.is_empty() {
@@ -120,7 +129,7 @@ fn to_text(places: &[Place], named: bool, ink: Ink) -> String {
     }
 }
 
-fn of_workflow(report: &QualityReport, ink: Ink) -> String {
+fn workflow_text(report: &QualityReport, ink: Ink) -> String {
     let density = report.density.map_or_else(String::new, |density| {
         format!(", {density:.1} per 1,000 of {}", amount::counted(report.changed_lines, "changed line"))
     });
@@ -137,17 +146,17 @@ fn of_workflow(report: &QualityReport, ink: Ink) -> String {
         ("yield", ColumnFit::Whole),
         ("", ColumnFit::Whole),
         ("density", ColumnFit::Whole),
-        ("back", ColumnFit::Whole),
-        ("lately", ColumnFit::Whole),
+        ("rate", ColumnFit::Whole),
+        ("trend", ColumnFit::Whole),
         ("per correction", ColumnFit::Whole),
     ]);
     for phase in report.phases.iter().filter(|phase| has_figures(phase)) {
-        let alarming = report.alerts.iter().any(|alert| alert.phase == phase.figures.phase);
-        table.row(row(phase, if alarming { Tone::Bad } else { Tone::Plain }));
+        let has_alert = report.alerts.iter().any(|alert| alert.phase == phase.figures.phase);
+        table.row(row(phase, if has_alert { Tone::Bad } else { Tone::Plain }));
     }
     text.push_str(&table.render(ink));
     for alert in &report.alerts {
-        let alarm = format!(
+        let message = format!(
             "! {}: {} of its entries in the newest run were remands; over {} it was {}, and anything above {} is unusual",
             alert.phase,
             percent(alert.rate),
@@ -155,7 +164,7 @@ fn of_workflow(report: &QualityReport, ink: Ink) -> String {
             percent(alert.mean),
             percent(alert.limit)
         );
-        text.push_str(&format!("{}\n", ink.paint(Tone::Bad, &alarm)));
+        text.push_str(&format!("{}\n", ink.paint(Tone::Bad, &message)));
     }
     text
 }
@@ -169,7 +178,7 @@ fn has_figures(phase: &PhaseReport) -> bool {
 fn row(phase: &PhaseReport, tone: Tone) -> Vec<Cell> {
     let figures = &phase.figures;
     let each = figures.correction.per_defect();
-    let takes = each.map_or_else(String::new, |each| {
+    let per_correction = each.map_or_else(String::new, |each| {
         format!(
             "{}, {}, {}",
             amount::tokens(each.tokens, u64::from(each.untold > 0.0)),
@@ -184,11 +193,14 @@ fn row(phase: &PhaseReport, tone: Tone) -> Vec<Cell> {
         Cell::new(phase.share.map_or_else(String::new, percent)),
         Cell::new(phase.share.map_or_else(String::new, bar)),
         Cell::new(
-            phase.density.filter(|_| figures.injected > 0).map_or_else(String::new, |it| format!("{it:.1}")),
+            phase
+                .density
+                .filter(|_| figures.injected > 0)
+                .map_or_else(String::new, |density| format!("{density:.1}")),
         ),
         Cell::new(phase.rate.filter(|_| figures.remands > 0).map_or_else(String::new, percent)).toned(tone),
         Cell::new(if figures.remands > 0 { sparkline(&phase.rates) } else { String::new() }),
-        Cell::new(takes),
+        Cell::new(per_correction),
     ]
 }
 

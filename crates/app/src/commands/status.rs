@@ -5,7 +5,7 @@ mod run_status;
 mod spending;
 mod tasks;
 
-use super::runs::chosen;
+use super::runs::find_run;
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use overview::Overview;
@@ -34,11 +34,11 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         }
         Some(name) => {
             let reader = workplace.reader()?;
-            let standing = RunStatus::read(&workplace, &reader, &chosen(&reader, Some(name))?.run)?;
+            let status = RunStatus::read(&workplace, &reader, &find_run(&reader, Some(name))?.run)?;
             if context.json {
-                print_json(&standing.json())?;
+                print_json(&status.json())?;
             } else {
-                print(&standing.text(Ink::of_stdout()))?;
+                print(&status.text(Ink::of_stdout()))?;
             }
         }
     }

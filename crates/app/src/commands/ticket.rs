@@ -1,9 +1,9 @@
 //! `remand ticket`: writes and shows tickets, and makes the corrections that only a human may make.
 
 mod approaches;
+mod found_ticket;
 mod merged;
 mod new;
-mod place;
 mod show;
 
 use crate::context::CommandContext;

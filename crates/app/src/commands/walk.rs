@@ -1,4 +1,4 @@
-//! `remand walk`: plays a workflow on paper.
+//! `remand walk`: walks through a workflow on paper.
 
 use crate::context::CommandContext;
 use crate::load;
@@ -17,12 +17,13 @@ pub fn run(context: &CommandContext<'_>, path: &Path) -> Result<ExitCode, Comman
     let roles = load::roles(context)?;
     let name = path.display().to_string();
     let source = yaml::decode(&name, &load::read(path)?)
-        .map_err(|undecodable| load::refused(&undecodable.source, &[undecodable.problem]))?;
-    let walk = read(&source).map_err(|problems| load::refused(&source, &problems))?;
-    let beside = path.parent().map(|folder| folder.join(&walk.workflow.value)).filter(|file| file.is_file());
-    let workflow = beside.map_or_else(|| walk.workflow.value.clone(), |file| file.display().to_string());
-    let program = load::accepted(context, &workflow, &roles)?;
-    let (walker, problem) = take(&program, &walk, &source)?;
+        .map_err(|undecodable| load::refuse(&undecodable.source, &[undecodable.problem]))?;
+    let walk = read(&source).map_err(|problems| load::refuse(&source, &problems))?;
+    let next_to_walk =
+        path.parent().map(|folder| folder.join(&walk.workflow.value)).filter(|file| file.is_file());
+    let workflow = next_to_walk.map_or_else(|| walk.workflow.value.clone(), |file| file.display().to_string());
+    let program = load::program(context, &workflow, &roles)?;
+    let (walker, problem) = walk_through(&program, &walk, &source)?;
     if context.json {
         print_json(&to_json(&program, &walker, problem.as_ref(), &source))?;
     } else {
@@ -34,12 +35,12 @@ pub fn run(context: &CommandContext<'_>, path: &Path) -> Result<ExitCode, Comman
             let _ = problem;
             Ok(ExitCode::User)
         }
-        Some(problem) => Err(load::refused(&source, &[problem])),
+        Some(problem) => Err(load::refuse(&source, &[problem])),
     }
 }
 
-/// Walks up to the first error.
-fn take<'p>(
+/// Walks until the first error, which it returns with the walk so far.
+fn walk_through<'p>(
     program: &'p Program,
     walk: &Walk,
     source: &SourceText,
@@ -94,7 +95,7 @@ fn to_text(walker: &Walker<'_>) -> String {
     text
 }
 
-/// The known issues and follow-ups.
+/// Lists the known issues and follow-ups.
 fn open_findings(walker: &Walker<'_>) -> String {
     let state = &walker.state;
     let known: Vec<&str> = state
@@ -124,7 +125,7 @@ fn to_json(
     let steps: Vec<serde_json::Value> = walker
         .records
         .iter()
-        .map(|taken| json!({ "happened": taken.happened, "rulings": taken.rulings, "commands": taken.commands }))
+        .map(|record| json!({ "happened": record.happened, "rulings": record.rulings, "commands": record.commands }))
         .collect();
     let left: serde_json::Map<String, serde_json::Value> = program
         .budgets

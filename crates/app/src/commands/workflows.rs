@@ -12,10 +12,10 @@ pub fn run(context: &CommandContext<'_>, name: Option<&str>) -> Result<ExitCode,
     }
     let roles = load::roles(context)?;
     let mut rows = Vec::new();
-    let own = load::own_workflows(context);
+    let local = load::repository_workflows(context);
     let shipped = remand_workflow::shipped::WORKFLOWS.iter().map(|(name, _)| *name);
-    let shipped = shipped.filter(|name| !own.iter().any(|own| own == name));
-    for name in shipped.chain(own.iter().map(String::as_str)) {
+    let shipped = shipped.filter(|name| !local.iter().any(|local| local == name));
+    for name in shipped.chain(local.iter().map(String::as_str)) {
         let checked = load::workflow(context, name, &roles)?;
         let about = checked.compiled.map_or_else(String::new, |compiled| compiled.program.about);
         rows.push((name, about));

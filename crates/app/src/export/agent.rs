@@ -2,7 +2,7 @@
 
 use super::artifacts::{self, ExportedArtifact};
 use super::files::ExportedFile;
-use super::overview::MARK;
+use super::overview::EXPORT_MARKER;
 use super::{Export, coded, target};
 use remand_contract::{ApproachRule, Expectation, FindingField, FindingsRule, SchemaId, outline_for, schema};
 use remand_kernel::program::Phase;
@@ -16,7 +16,7 @@ pub fn file(export: &Export<'_>, spec: &RoleSpec) -> ExportedFile {
     let phases: Vec<&Phase> = export.phases(&spec.title).into_iter().map(|(_, phase)| phase).collect();
     let reads = artifacts::read(export, &phases);
     let writes = artifacts::written(export, &phases);
-    let mut text = format!("{}\n{MARK}\n\n# {name}\n\n", target::front(export.tool, spec));
+    let mut text = format!("{}\n{EXPORT_MARKER}\n\n# {name}\n\n", target::front(export.tool, spec));
     head(&mut text, export, spec, &phases, (&reads, &writes));
     let section = |heading: &str| export.roles.section(&spec.title, heading);
     let mut part = |heading: &str, body: &str| {
@@ -27,14 +27,14 @@ pub fn file(export: &Export<'_>, spec: &RoleSpec) -> ExportedFile {
     part("Output Schema", &output(export, spec, &phases));
     part("Workflow", &work(export, spec));
     part("Completion Contract", &completion(spec, section("What you return")));
-    part("Operating Rules", &section("Rules").unwrap_or_else(|| "None except these sections.".to_string()));
+    part("Operating Rules", &section("Rules").unwrap_or_else(|| "None beyond these sections.".to_string()));
     part("Self-Verification", &checks(export.tool, spec));
     part("Tool Access", &access(export.tool, spec));
     part("Anti-Drift Anchor", &anchor(&name, spec, section("Never")));
     ExportedFile { path: target::agent(export.tool, &name), text }
 }
 
-/// The first lines of every definition.
+/// Writes the quoted lines at the start of a definition.
 pub fn quote(text: &mut String, lines: &[(&str, String)]) {
     for (name, value) in lines {
         let _ = writeln!(text, "> **{name}:** {value}  ");
@@ -61,7 +61,7 @@ fn head(
         &[
             ("Type", "Agent definition".to_string()),
             ("Pipeline Step", format!("{steps} of `{}`", export.program.name)),
-            ("Inputs", if reads.is_empty() { "what it is given".to_string() } else { names(reads) }),
+            ("Inputs", if reads.is_empty() { "as listed by the dispatch".to_string() } else { names(reads) }),
             ("Outputs", outputs),
         ],
     );
@@ -70,7 +70,7 @@ fn head(
 fn inputs(reads: &[ExportedArtifact], section_text: Option<String>) -> String {
     let mut text = String::from("```yaml\n");
     for artifact in reads {
-        let _ = writeln!(text, "{}: {}  # {}", artifact.name, artifact.form, artifact.by);
+        let _ = writeln!(text, "{}: {}  # {}", artifact.name, artifact.form, artifact.producer);
     }
     if reads.is_empty() {
         text.push_str("{}  # the dispatch lists its inputs\n");
@@ -84,8 +84,8 @@ fn inputs(reads: &[ExportedArtifact], section_text: Option<String>) -> String {
 
 fn output(export: &Export<'_>, spec: &RoleSpec, phases: &[&Phase]) -> String {
     let about = schema(&spec.result).map_or("", |schema| schema.about);
-    let place = target::reference(export.tool, "schemas.md");
-    let mut text = format!("`{}` of `{}`: {about}\n", spec.result, place.display());
+    let reference = target::reference(export.tool, "schemas.md");
+    let mut text = format!("`{}` of `{}`: {about}\n", spec.result, reference.display());
     let Ok(id) = spec.result.parse::<SchemaId>() else { return text };
     let says: Vec<&str> = spec.says.iter().map(String::as_str).collect();
     let steps: Vec<&str> = phases.iter().map(|phase| phase.name.as_str()).collect();
@@ -101,16 +101,16 @@ fn output(export: &Export<'_>, spec: &RoleSpec, phases: &[&Phase]) -> String {
     expected.sets = flags.map(|flag| program.flags[flag.index()].clone()).collect();
     expected.injects = program.injects.iter().map(|id| program.phase(*id).name.clone()).collect();
     let _ = write!(text, "\n```yaml\n{}\n```\n", outline_for(&expected).trim_end());
-    let handed = if spec.is_read_only() {
-        "End your answer with it as the last fenced block: you write no files."
+    let instruction = if spec.is_read_only() {
+        "End your answer with it, in the last fenced block; you write no files."
     } else {
-        "End your answer with it as the last fenced block."
+        "End your answer with it, in the last fenced block."
     };
-    let _ = write!(text, "\n{handed}\n");
+    let _ = write!(text, "\n{instruction}\n");
     text
 }
 
-/// The instructions. A user's own role may have them in other sections; then the whole role is used.
+/// The instructions. If a user's role has none of the usual sections, this is its whole prompt.
 fn work(export: &Export<'_>, spec: &RoleSpec) -> String {
     let section = |heading: &str| export.roles.section(&spec.title, heading);
     let common = section("What to do");
@@ -126,9 +126,9 @@ fn work(export: &Export<'_>, spec: &RoleSpec) -> String {
 }
 
 fn completion(spec: &RoleSpec, section_text: Option<String>) -> String {
-    // A diagnosis has no success verdict: whichever it gives, it is done.
-    let happy = if spec.result == SchemaId::Diagnosis.name() { spec.says.len() } else { 1 };
-    let (done, others) = spec.says.split_at(happy.min(spec.says.len()));
+    // A diagnosis has no success verdict: any verdict completes it.
+    let success_count = if spec.result == SchemaId::Diagnosis.name() { spec.says.len() } else { 1 };
+    let (done, others) = spec.says.split_at(success_count.min(spec.says.len()));
     let mut text = format!("- DONE: with the verdict {}.\n", coded(done.iter().map(String::as_str)));
     if !others.is_empty() {
         let _ = writeln!(
@@ -151,46 +151,46 @@ fn checks(tool: AgentTool, spec: &RoleSpec) -> String {
     let version = schema::VERSION;
     let mut all = vec![
         format!(
-            "The result is one YAML document with `schema_version: \"{version}\"` and every field that is marked as required."
+            "The result is one YAML document with `schema_version: \"{version}\"` and every required field."
         ),
         format!(
-            "`payload.verdict` is one of {}, and `completion.status` goes with it.",
+            "`payload.verdict` is one of {}, and `completion.status` matches it.",
             coded(spec.says.iter().map(String::as_str))
         ),
         "`completion.findings_count` is the number of `payload.findings`.".to_string(),
     ];
     if spec.findings {
-        let place = target::reference(tool, "severity-taxonomy.md");
+        let reference = target::reference(tool, "severity-taxonomy.md");
         all.push(format!(
-            "A verdict that rejects has a finding; severities are those of `{}`.",
-            place.display()
+            "A verdict that rejects has at least one finding, with a severity from `{}`.",
+            reference.display()
         ));
     }
     if spec.by_kind {
         all.push("Every finding names its kind.".to_string());
     }
-    all.push(format!("Nothing was changed except: {}.", places(spec)));
+    all.push(format!("Nothing was changed except: {}.", writable_names(spec)));
     let numbered = all.iter().enumerate().map(|(at, check)| format!("{}. {check}", at + 1));
     numbered.collect::<Vec<_>>().join("\n")
 }
 
-fn places(spec: &RoleSpec) -> String {
-    let places: Vec<&str> = spec.may_write.iter().map(|place| place.name()).collect();
-    places.join(", ")
+fn writable_names(spec: &RoleSpec) -> String {
+    let names: Vec<&str> = spec.may_write.iter().map(|writable| writable.name()).collect();
+    names.join(", ")
 }
 
 fn access(tool: AgentTool, spec: &RoleSpec) -> String {
     let mut text = format!("Tools: {}.\n\nYou may write:\n\n", coded(target::tools(tool, spec)));
-    for place in &spec.may_write {
-        let _ = writeln!(text, "- `{}`: {}", place.name(), place.about());
+    for writable in &spec.may_write {
+        let _ = writeln!(text, "- `{}`: {}", writable.name(), writable.about());
     }
     if !spec.tree {
-        text.push_str("\nYou see the documents that you are given, and no work tree.\n");
+        text.push_str("\nYou see only the documents that you get, and no work tree.\n");
     }
     if spec.shell && !spec.may_write.contains(&Writable::Tree) {
         text.push_str(
-            "\nYour shell could write more than this list. Here nothing but you prevents it; the engine of Remand \
-             undoes such a change, and the dispatch does not count.\n",
+            "\nYour shell can write more than this list, and nothing here prevents it. Remand's engine would undo \
+             such a change and fail the dispatch.\n",
         );
     }
     text

@@ -1,32 +1,31 @@
-//! The artifacts that go from phase to phase, with their form and producer.
+//! The artifacts that phases read and write, with their form and producer.
 
 use super::Export;
 use remand_kernel::ids::ArtifactId;
 use remand_kernel::program::{Phase, Work};
 use std::collections::BTreeSet;
 
-/// One artifact.
+/// One artifact, as exported files describe it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportedArtifact {
     pub name: String,
     /// A schema, `text` or `tree`.
     pub form: String,
     pub is_schema: bool,
-    /// Its producer.
-    pub by: String,
+    pub producer: String,
 }
 
 /// The artifacts that phases read, or may read, each once.
 pub fn read(export: &Export<'_>, phases: &[&Phase]) -> Vec<ExportedArtifact> {
-    listed(export, phases, |phase| phase.reads.iter().chain(&phase.may_read).copied().collect())
+    collect_artifacts(export, phases, |phase| phase.reads.iter().chain(&phase.may_read).copied().collect())
 }
 
 /// The artifacts that phases write.
 pub fn written(export: &Export<'_>, phases: &[&Phase]) -> Vec<ExportedArtifact> {
-    listed(export, phases, |phase| phase.writes.clone())
+    collect_artifacts(export, phases, |phase| phase.writes.clone())
 }
 
-fn listed(
+fn collect_artifacts(
     export: &Export<'_>,
     phases: &[&Phase],
     of: impl Fn(&Phase) -> Vec<ArtifactId>,
@@ -51,13 +50,13 @@ fn artifact(export: &Export<'_>, id: ArtifactId) -> ExportedArtifact {
             false => (results.into_iter().collect::<Vec<_>>().join(" | "), true),
         }
     };
-    let by: Vec<String> = writers.iter().map(|phase| maker(export, phase)).collect();
-    let by = if by.is_empty() { "the user".to_string() } else { by.join("; ") };
-    ExportedArtifact { name, form, is_schema, by }
+    let producers: Vec<String> = writers.iter().map(|phase| producer(export, phase)).collect();
+    let producer = if producers.is_empty() { "the user".to_string() } else { producers.join("; ") };
+    ExportedArtifact { name, form, is_schema, producer }
 }
 
 /// The phase that produces an artifact, and who works in it.
-fn maker(export: &Export<'_>, phase: &Phase) -> String {
+fn producer(export: &Export<'_>, phase: &Phase) -> String {
     match &phase.work {
         Work::Operation { .. } => format!("operation of {}", phase.name),
         Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } | Work::Flow { .. } | Work::Ask { .. } => {

@@ -1,7 +1,7 @@
-//! The entry prompt: what a user starts a run with.
+//! The entry prompt, with which a user starts a run.
 
 use super::files::ExportedFile;
-use super::overview::MARK;
+use super::overview::EXPORT_MARKER;
 use super::{Export, target};
 use remand_workflow::foreign::AgentTool;
 use std::fmt::Write;
@@ -11,14 +11,14 @@ pub fn file(export: &Export<'_>) -> ExportedFile {
     let tool = export.tool;
     let orchestrator = target::agent(tool, target::ORCHESTRATOR);
     let mut text = format!(
-        "{}\n{MARK}\n\n# The workflow `{}`\n\n{}\n\n## Initial Request\n\n{}\n\n## Execution Mode\n\n\
+        "{}\n{EXPORT_MARKER}\n\n# The workflow `{}`\n\n{}\n\n## Initial Request\n\n{}\n\n## Execution Mode\n\n\
          Autonomous, unless the request starts with `interactive:`. In interactive mode, ask every question; in \
-         autonomous mode, answer questions that have a default with it.\n\n## Key Artifacts Reference\n\n\
+         autonomous mode, answer every question that has a default with that default.\n\n## Key Artifacts Reference\n\n\
          | Artifact | Path |\n| --- | --- |\n",
         target::entry_front(tool, &program.about, &program.subject),
         program.name,
         program.about,
-        target::request(tool)
+        target::request_placeholder(tool)
     );
     let references = [
         ("Orchestrator", orchestrator.clone()),
@@ -32,7 +32,7 @@ pub fn file(export: &Export<'_>) -> ExportedFile {
     }
     let how = match tool {
         // A subagent of Claude Code may be unable to start others, so the session itself follows the workflow.
-        AgentTool::Claude => "Read the orchestrator's definition and act as it yourself, in this session",
+        AgentTool::Claude => "Read the orchestrator's definition and follow it yourself, in this session",
         AgentTool::Copilot | AgentTool::Opencode => "Act as the orchestrator's definition describes",
     };
     let _ = write!(

@@ -1,4 +1,4 @@
-//! Writes all files or none, and never over something else.
+//! Writes all files or none, and replaces existing files only on request.
 
 use remand_terminal::CommandFailure;
 use std::fs;
@@ -48,14 +48,14 @@ pub fn write(
     let mut outcomes = Vec::new();
     let mut differing = Vec::new();
     for file in files {
-        let outcome = foresee(&folder.join(&file.path), &file.text)?;
+        let outcome = predict(&folder.join(&file.path), &file.text)?;
         if outcome == Written::Replaced && replace == Replace::Nothing {
             differing.push(file.path.display().to_string());
         }
         outcomes.push(outcome);
     }
     if !differing.is_empty() {
-        let what = format!("files in {} exist already and differ", folder.display());
+        let what = format!("files in {} already exist and differ", folder.display());
         let failure = CommandFailure::user(what, "name another folder, or replace them with `--force`");
         return Err(differing.into_iter().fold(failure, CommandFailure::caused_by));
     }
@@ -76,20 +76,20 @@ pub fn write(
     Ok(outcomes)
 }
 
-/// What writing a file would do; a link or a folder in its place is never replaced.
-fn foresee(path: &Path, text: &str) -> Result<Written, CommandFailure> {
-    let unfit = |cause: String| {
+/// Predicts the outcome of writing a file. A link or a folder at its path is never replaced.
+fn predict(path: &Path, text: &str) -> Result<Written, CommandFailure> {
+    let blocked = |cause: String| {
         let what = format!("{} is in the way", path.display());
         CommandFailure::user(what, "move it away, or name another folder").caused_by(cause)
     };
     match fs::symlink_metadata(path) {
-        Ok(there) if there.is_file() => match fs::read(path) {
+        Ok(metadata) if metadata.is_file() => match fs::read(path) {
             Ok(bytes) if bytes == text.as_bytes() => Ok(Written::Same),
             Ok(_) => Ok(Written::Replaced),
-            Err(error) => Err(unfit(error.to_string())),
+            Err(error) => Err(blocked(error.to_string())),
         },
-        Ok(_) => Err(unfit("it is not a plain file".to_string())),
+        Ok(_) => Err(blocked("it is not a plain file".to_string())),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Written::New),
-        Err(error) => Err(unfit(error.to_string())),
+        Err(error) => Err(blocked(error.to_string())),
     }
 }

@@ -18,7 +18,7 @@ mod severity;
 mod entry;
 mod overview;
 
-pub use overview::MARK;
+pub use overview::EXPORT_MARKER;
 pub use target::name_of;
 
 use files::ExportedFile;
@@ -32,7 +32,7 @@ use std::path::PathBuf;
 pub struct Export<'e> {
     pub program: &'e Program,
     pub roles: &'e Roles,
-    /// As the workflow file states them.
+    /// The guarantees, as the workflow file states them.
     pub guarantees: &'e [String],
     pub tool: AgentTool,
     /// The path of the overview, relative to the folder of the export.
@@ -67,13 +67,13 @@ impl Export<'_> {
     }
 }
 
-/// Names as code, separated by commas.
+/// Names in backticks, separated by commas.
 fn coded<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     names.join(", ")
 }
 
-/// A string as a cell of a table.
+/// A string as a cell of a Markdown table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

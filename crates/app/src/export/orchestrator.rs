@@ -1,8 +1,8 @@
-//! The agent that follows the workflow where there is no engine.
+//! The orchestrator: the agent that follows the workflow in a tool without an engine.
 
 use super::agent::quote;
 use super::files::ExportedFile;
-use super::overview::MARK;
+use super::overview::EXPORT_MARKER;
 use super::{Export, artifacts, cell, coded, target};
 use remand_drawings::{matrix, phrase};
 use remand_kernel::ids::PhaseId;
@@ -14,7 +14,7 @@ pub fn file(export: &Export<'_>) -> ExportedFile {
     let program = export.program;
     let agents: Vec<String> = export.used().iter().map(|spec| target::name_of(&spec.title)).collect();
     let front = target::orchestrator_front(export.tool, &program.about, &agents);
-    let mut text = format!("{front}\n{MARK}\n\n# {}\n\n", target::ORCHESTRATOR);
+    let mut text = format!("{front}\n{EXPORT_MARKER}\n\n# {}\n\n", target::ORCHESTRATOR);
     let subject = &program.subject;
     quote(
         &mut text,
@@ -25,15 +25,15 @@ pub fn file(export: &Export<'_>) -> ExportedFile {
             ("Outputs", "`completion-contract`".to_string()),
         ],
     );
-    let place = |name: &str| target::reference(export.tool, name).display().to_string();
+    let reference = |name: &str| target::reference(export.tool, name).display().to_string();
     let mut part = |heading: &str, body: &str| {
         let _ = write!(text, "\n## {heading}\n\n{}\n", body.trim());
     };
     part(
         "Role & Purpose",
         &format!(
-            "{} You dispatch the agents, read their results and follow the routes. You decide nothing that a route \
-             decides, and you do no agent's work.",
+            "{} You dispatch the agents, read their results and follow the routes. You never decide what a route \
+             decides, and never do an agent's work.",
             program.about
         ),
     );
@@ -41,9 +41,9 @@ pub fn file(export: &Export<'_>) -> ExportedFile {
     part(
         "Output Schema",
         &format!(
-            "`completion-contract` of `{}`. Every agent returns the schema that its definition names; a result \
-             that does not match its contract goes back to it once, with the errors.",
-            place("schemas.md")
+            "`completion-contract` from `{}`. Every agent returns the schema that its definition names; a result \
+             that does not match its contract goes back to its agent once, with the errors.",
+            reference("schemas.md")
         ),
     );
     part("Workflow", &flow(export));
@@ -52,7 +52,7 @@ pub fn file(export: &Export<'_>) -> ExportedFile {
         "- DONE: a route led to `done`.\n- ERROR: a route led to `fail` or `stop`; `completion.summary` says why.",
     );
     part("Operating Rules", &rules(export));
-    part("Self-Verification", &promises(export));
+    part("Self-Verification", &guarantees(export));
     part(
         "Tool Access",
         &format!(
@@ -65,19 +65,19 @@ pub fn file(export: &Export<'_>) -> ExportedFile {
         "Anti-Drift Anchor",
         &format!(
             "**REMEMBER:** You are the **{name}**. You dispatch, read results and follow the routing table. You never \
-             write code, judge work, take a claim for evidence, or leave a route out. Stay as {name}."
+             write code, judge work, take a claim for evidence, or skip a route. Stay as {name}."
         ),
     );
     ExportedFile { path: target::agent(export.tool, name), text }
 }
 
-/// Every phase in order, those of a sub-flow below their owner.
+/// Every phase in order; the phases of a sub-flow are below its owner.
 fn flow(export: &Export<'_>) -> String {
     let mut text = String::new();
-    for (at, id) in export.program.flow(None).enumerate() {
-        let _ = writeln!(text, "{}. {}", at + 1, step(export, id));
-        for (below, id) in export.program.flow(Some(id)).enumerate() {
-            let _ = writeln!(text, "   {}. {}", below + 1, step(export, id));
+    for (index, id) in export.program.flow(None).enumerate() {
+        let _ = writeln!(text, "{}. {}", index + 1, step(export, id));
+        for (index, id) in export.program.flow(Some(id)).enumerate() {
+            let _ = writeln!(text, "   {}. {}", index + 1, step(export, id));
         }
     }
     text
@@ -112,14 +112,14 @@ fn step(export: &Export<'_>, id: PhaseId) -> String {
 
 fn rules(export: &Export<'_>) -> String {
     let program = export.program;
-    let place = |name: &str| target::reference(export.tool, name).display().to_string();
+    let reference = |name: &str| target::reference(export.tool, name).display().to_string();
     let mut text = format!(
         "1. A phase ends with a signal, and the table says where it leads. A route that spends a budget subtracts one \
          from it; when the budget is empty, follow the route that the table names for that.\n\
          2. `{}` describes how to dispatch phases, and `{}` what severities mean.\n\
          3. What an agent says is a claim. Evidence is the result of an operation in the table below that you ran yourself.\n",
-        place("dispatch-patterns.md"),
-        place("severity-taxonomy.md")
+        reference("dispatch-patterns.md"),
+        reference("severity-taxonomy.md")
     );
     let renamed = export.used().into_iter().filter(|spec| target::name_of(&spec.title) != spec.title);
     let renamed: Vec<String> =
@@ -148,7 +148,7 @@ fn rules(export: &Export<'_>) -> String {
     text
 }
 
-fn promises(export: &Export<'_>) -> String {
+fn guarantees(export: &Export<'_>) -> String {
     if export.guarantees.is_empty() {
         return "Every route that was followed is in the table.".to_string();
     }

@@ -5,18 +5,18 @@ use super::{Export, cell, coded, target};
 use remand_drawings::mermaid;
 use std::fmt::Write;
 
-/// Marks exported files, to recognise them later.
-pub const MARK: &str = "<!-- Made by `remand export`; make it again instead of changing it. -->";
+/// The comment that marks a file as exported, so a later export may replace it.
+pub const EXPORT_MARKER: &str = "<!-- Made by `remand export`; make it again instead of changing it. -->";
 
 pub fn file(export: &Export<'_>) -> ExportedFile {
     let program = export.program;
     let tool = export.tool;
     let mut text = format!(
-        "{MARK}\n\n# {}\n\n{} {}\n\n```mermaid\n{}\n```\n\n## Agents\n\n\
+        "{EXPORT_MARKER}\n\n# {}\n\n{} {}\n\n```mermaid\n{}\n```\n\n## Agents\n\n\
          | agent | phases | returns | what it does |\n| --- | --- | --- | --- |\n",
         program.name,
         program.about,
-        target::begin(tool, &program.name),
+        target::how_to_start(tool, &program.name),
         mermaid(program).trim_end()
     );
     for spec in export.used() {
@@ -48,17 +48,17 @@ pub fn file(export: &Export<'_>) -> ExportedFile {
     let entry = target::entry(tool, &program.name);
     let _ = writeln!(text, "- [{}]({0}): the entry prompt", entry.display());
     if !export.guarantees.is_empty() {
-        text.push_str("\n## Guarantees\n\nProven of every path of the workflow when Remand drives it:\n\n");
+        text.push_str("\n## Guarantees\n\nProven for every path of the workflow if Remand drives it:\n\n");
     }
     for guarantee in export.guarantees {
         let _ = writeln!(text, "- {guarantee}");
     }
     let _ = write!(
         text,
-        "\n## What holds here\n\nThese files are advice to a model: nothing prevents it from leaving a phase out, and \
-         lists of tools are all that limits an agent. `remand run --workflow {}` holds agents to the same workflow: it \
-         confines them, undoes what they may not change, runs build and tests itself, and commits only what was \
-         verified.\n",
+        "\n## What is enforced\n\nThese files are advice to a model: nothing prevents it from skipping a phase, and \
+         only lists of tools limit an agent. `remand run --workflow {}` enforces the same workflow: it confines \
+         agents, undoes changes that they may not make, runs build and tests itself, and commits only verified \
+         work.\n",
         program.name
     );
     ExportedFile { path: export.overview.clone(), text }

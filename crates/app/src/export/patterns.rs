@@ -1,53 +1,53 @@
 //! `dispatch-patterns.md`: how the phases of the workflow are dispatched.
 
 use super::files::ExportedFile;
-use super::overview::MARK;
+use super::overview::EXPORT_MARKER;
 use super::{Export, cell, coded, target};
 use remand_drawings::phrase;
 use remand_kernel::program::{Items, Phase, Program, TallyRow, TallyTest, Work};
 use std::fmt::Write;
 
-/// One way to dispatch a phase: its letter and name, and its description.
+/// One way to dispatch a phase.
 struct Pattern {
     title: &'static str,
     about: &'static str,
-    fits: fn(&Work) -> bool,
+    applies: fn(&Work) -> bool,
 }
 
 const PATTERNS: &[Pattern] = &[
     Pattern {
         title: "Pattern A: parallel",
-        about: "One dispatch of the role for each item, in parallel and independent of each other. When all have ended, the \
-                first row of the tally that holds gives the signal. With fewer results than the quorum there is no \
+        about: "The role is dispatched once for each item, in parallel and independently. When all dispatches have ended, \
+                the first row of the tally that holds gives the signal. With fewer results than the quorum there is no \
                 signal.",
-        fits: |work| matches!(work, Work::Each { .. }),
+        applies: |work| matches!(work, Work::Each { .. }),
     },
     Pattern {
         title: "Pattern B: sequential",
         about: "One dispatch of one role. Its verdict is the signal.",
-        fits: |work| matches!(work, Work::Role { .. }),
+        applies: |work| matches!(work, Work::Role { .. }),
     },
     Pattern {
         title: "Pattern C: waves",
         about: "Each item of a list goes through a sub-flow in its own work tree, after the items that it \
                 depends on, with at most the stated number in parallel. When all have ended, the tally gives the signal.",
-        fits: |work| matches!(work, Work::Flow { .. }),
+        applies: |work| matches!(work, Work::Flow { .. }),
     },
     Pattern {
         title: "Pattern D: panel",
-        about: "Roles with a veto in parallel, and advisors whose results are only recorded. The most severe verdict of a \
-                member is the signal.",
-        fits: |work| matches!(work, Work::Panel { .. }),
+        about: "Roles with a veto work in parallel, with advisors whose results are only recorded. The most severe verdict \
+                of a member is the signal.",
+        applies: |work| matches!(work, Work::Panel { .. }),
     },
     Pattern {
         title: "Operations",
-        about: "No dispatch: the engine does the same work every time, and its result is evidence.",
-        fits: |work| matches!(work, Work::Operation { .. }),
+        about: "The engine does the work without a dispatch, and its result is evidence.",
+        applies: |work| matches!(work, Work::Operation { .. }),
     },
     Pattern {
         title: "Questions",
-        about: "A human answers. In autonomous mode a question with a default is answered with it; one without waits.",
-        fits: |work| matches!(work, Work::Ask { .. }),
+        about: "A human answers. In autonomous mode a question gets its default as the answer; a question without a default waits.",
+        applies: |work| matches!(work, Work::Ask { .. }),
     },
 ];
 
@@ -56,28 +56,29 @@ pub fn file(export: &Export<'_>) -> ExportedFile {
     let program = export.program;
     let front =
         target::reference_front(export.tool, NAME, "Reference: how phases are dispatched; not an agent.");
-    let mut text = format!("{front}{MARK}\n\n# Dispatch patterns of `{}`\n", program.name);
+    let mut text = format!("{front}{EXPORT_MARKER}\n\n# Dispatch patterns of `{}`\n", program.name);
     for pattern in PATTERNS {
-        let phases: Vec<&Phase> = program.phases.iter().filter(|phase| (pattern.fits)(&phase.work)).collect();
+        let phases: Vec<&Phase> =
+            program.phases.iter().filter(|phase| (pattern.applies)(&phase.work)).collect();
         if phases.is_empty() {
             continue;
         }
         let _ = write!(text, "\n## {}\n\n{}\n\n", pattern.title, pattern.about);
-        text.push_str("| phase | who | rule | again after a failure |\n| --- | --- | --- | --- |\n");
+        text.push_str("| phase | who | rule | retries after a failure |\n| --- | --- | --- | --- |\n");
         for phase in phases {
-            let again = match phase.contracts().is_empty() {
+            let retries = match phase.contracts().is_empty() {
                 true => String::new(),
                 false => phase.retries.to_string(),
             };
             let who = cell(&phrase::who(program, phase));
             let _ =
-                writeln!(text, "| `{}` | {who} | {} | {again} |", phase.name, cell(&rule(program, phase)));
+                writeln!(text, "| `{}` | {who} | {} | {retries} |", phase.name, cell(&rule(program, phase)));
         }
     }
     ExportedFile { path: target::reference(export.tool, "dispatch-patterns.md"), text }
 }
 
-/// What decides in a phase.
+/// The rule that decides how a phase ends.
 fn rule(program: &Program, phase: &Phase) -> String {
     let signals = |ids: &mut dyn Iterator<Item = _>| -> String {
         let names: Vec<&str> = ids.map(|id| program.signal(id)).collect();

@@ -1,7 +1,7 @@
 //! `schemas.md` and the JSON Schemas that it names: what agents return.
 
 use super::files::ExportedFile;
-use super::overview::MARK;
+use super::overview::EXPORT_MARKER;
 use super::{Export, target};
 use remand_contract::{Schema, SchemaId, outline, schemas};
 use std::fmt::Write;
@@ -10,8 +10,8 @@ pub fn files(export: &Export<'_>) -> Vec<ExportedFile> {
     const NAME: &str = "schemas";
     let front = target::reference_front(export.tool, NAME, "Reference: what agents return; not an agent.");
     let mut text = format!(
-        "{front}{MARK}\n\n# Schemas of `{}`\n\nAn agent returns one document, in YAML or JSON. `schemas/` has each as a \
-         JSON Schema.\n\n\
+        "{front}{EXPORT_MARKER}\n\n# Schemas of `{}`\n\nAn agent returns one document, in YAML or JSON. `schemas/` has a JSON \
+         Schema for each.\n\n\
          | schema | producer | consumers | what it is |\n| --- | --- | --- | --- |\n",
         export.program.name
     );
@@ -43,10 +43,10 @@ pub fn files(export: &Export<'_>) -> Vec<ExportedFile> {
 /// Whether the workflow uses the schema, directly or as a part of another one.
 fn is_used(export: &Export<'_>, id: SchemaId) -> bool {
     let roles = export.used();
-    let returned = |name: &str| roles.iter().any(|spec| spec.result == name);
+    let is_returned = |name: &str| roles.iter().any(|spec| spec.result == name);
     match id {
         SchemaId::CompletionContract => true,
-        SchemaId::Task => returned(SchemaId::PlanOutput.name()),
+        SchemaId::Task => is_returned(SchemaId::PlanOutput.name()),
         SchemaId::Finding => roles.iter().any(|spec| spec.findings),
         SchemaId::ResearchOutput
         | SchemaId::SpecOutput
@@ -63,6 +63,6 @@ fn is_used(export: &Export<'_>, id: SchemaId) -> bool {
         | SchemaId::Document
         | SchemaId::GapInventory
         | SchemaId::GapProposals
-        | SchemaId::GapReview => returned(id.name()),
+        | SchemaId::GapReview => is_returned(id.name()),
     }
 }

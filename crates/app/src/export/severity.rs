@@ -1,7 +1,7 @@
-//! `severity-taxonomy.md`: the words of findings, and what each leads to.
+//! `severity-taxonomy.md`: the terms that findings use, and what each leads to.
 
 use super::files::ExportedFile;
-use super::overview::MARK;
+use super::overview::EXPORT_MARKER;
 use super::{Export, cell, coded, target};
 use remand_contract::SchemaId;
 use remand_drawings::phrase::route_phrase;
@@ -13,31 +13,32 @@ use std::fmt::Write;
 pub fn file(export: &Export<'_>) -> ExportedFile {
     const NAME: &str = "severity-taxonomy";
     let front = target::reference_front(export.tool, NAME, "Reference: what severities mean; not an agent.");
-    let mut text =
-        format!("{front}{MARK}\n\n# Severity taxonomy\n\nAll findings use these words and no others.\n");
+    let mut text = format!(
+        "{front}{EXPORT_MARKER}\n\n# Severity taxonomy\n\nAll findings use these words and no others.\n"
+    );
     table(&mut text, "Severity", SchemaId::Finding, "Severity");
     table(&mut text, "Category", SchemaId::Finding, "Category");
     if export.used().iter().any(|spec| spec.by_kind) {
         table(&mut text, "Kind", SchemaId::Finding, "Kind");
     }
-    table(&mut text, "Severity of gaps", gaps(export), "GapSeverity");
+    table(&mut text, "Severity of gaps", gap_schema(export), "GapSeverity");
     table(&mut text, "Risk", SchemaId::PlanOutput, "Risk");
     text.push_str("\n## Confidence of the run\n\n| level | meaning |\n| --- | --- |\n");
     for level in [Confidence::High, Confidence::Medium, Confidence::Low] {
         let _ = writeln!(text, "| `{}` | {} |", level.name(), level.definition());
     }
-    minor(&mut text, export);
+    minor_findings(&mut text, export);
     blockers(&mut text, export);
     ExportedFile { path: target::reference(export.tool, "severity-taxonomy.md"), text }
 }
 
-/// The schema that gaps are stated in, if anybody states any; one without such words otherwise.
-fn gaps(export: &Export<'_>) -> SchemaId {
-    let states = export.used().iter().any(|spec| spec.result == SchemaId::GapInventory.name());
-    if states { SchemaId::GapInventory } else { SchemaId::CompletionContract }
+/// The schema with gap severities, if a role reports gaps; otherwise one without them, so the table is left out.
+fn gap_schema(export: &Export<'_>) -> SchemaId {
+    let reports_gaps = export.used().iter().any(|spec| spec.result == SchemaId::GapInventory.name());
+    if reports_gaps { SchemaId::GapInventory } else { SchemaId::CompletionContract }
 }
 
-/// The words of one set, as the schema states them.
+/// Writes the words of one enumeration and their meanings, as the schema defines them.
 fn table(text: &mut String, heading: &str, schema: SchemaId, set: &str) {
     let json = &schema.schema().json;
     let Some(set) = json.get("$defs").and_then(|sets| sets.get(set)) else { return };
@@ -52,10 +53,10 @@ fn table(text: &mut String, heading: &str, schema: SchemaId, set: &str) {
             let _ = writeln!(text, "| `{word}` | {} |", cell(meaning));
         }
     }
-    for (key, label) in [("x-mapped", "Read as, and recorded"), ("x-same", "Read as")] {
+    for (key, label) in [("x-mapped", "Accepted and noted"), ("x-same", "Accepted")] {
         let Some(Value::Object(others)) = set.get(key) else { continue };
         let others =
-            others.iter().filter_map(|(word, for_)| Some(format!("`{word}` for `{}`", for_.as_str()?)));
+            others.iter().filter_map(|(word, term)| Some(format!("`{word}` for `{}`", term.as_str()?)));
         let _ = writeln!(text, "\n{label}: {}.", others.collect::<Vec<_>>().join(", "));
     }
 }
@@ -75,8 +76,8 @@ fn words(set: &Value) -> Vec<(&str, &str)> {
     plain.chain(described).collect()
 }
 
-/// Which verdicts do not count when all findings are minor.
-fn minor(text: &mut String, export: &Export<'_>) {
+/// Lists the verdicts that count as success when all findings are minor.
+fn minor_findings(text: &mut String, export: &Export<'_>) {
     let mild: Vec<_> = export.used().into_iter().filter(|spec| spec.mild.is_some()).collect();
     if mild.is_empty() {
         return;
@@ -90,7 +91,7 @@ fn minor(text: &mut String, export: &Export<'_>) {
     }
 }
 
-/// Where a security blocker leads.
+/// Lists where a security blocker leads from each phase.
 fn blockers(text: &mut String, export: &Export<'_>) {
     let program = export.program;
     let routes: Vec<_> = program

@@ -1,7 +1,7 @@
 //! The differences between the tools: paths, front matter, and the names of their tools.
 //!
 //! Claude Code and opencode load every Markdown file in their folder as an agent, so references are outside of it. VS
-//! Code does too, but can hide files, so there the references are in the usual folder.
+//! Code does too, but can hide files, so there the references are in the same folder.
 
 use super::coded;
 use remand_workflow::foreign::AgentTool;
@@ -9,8 +9,8 @@ use remand_workflow::roles::RoleSpec;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// Names of the tools' own agents; a file with such a name would replace them.
-const TAKEN: &[&str] = &[
+/// The names of the tools' built-in agents; a file with the same name would replace one.
+const BUILT_IN: &[&str] = &[
     "agent",
     "ask",
     "build",
@@ -29,10 +29,10 @@ const TAKEN: &[&str] = &[
 /// The name of a role's agent: `check/code` is `check-code`, and `plan` is `plan-role`.
 pub fn name_of(title: &str) -> String {
     let name = title.replace('/', "-");
-    if TAKEN.contains(&name.as_str()) { format!("{name}-role") } else { name }
+    if BUILT_IN.contains(&name.as_str()) { format!("{name}-role") } else { name }
 }
 
-/// The agent that follows the workflow.
+/// The name of the agent that follows the workflow.
 pub const ORCHESTRATOR: &str = "orchestrator";
 
 /// The file of an agent.
@@ -62,11 +62,11 @@ pub fn entry(tool: AgentTool, workflow: &str) -> PathBuf {
     })
 }
 
-/// What the user typed after the name of the entry prompt.
-pub fn request(tool: AgentTool) -> &'static str {
+/// The placeholder for what the user types after the name of the entry prompt.
+pub fn request_placeholder(tool: AgentTool) -> &'static str {
     match tool {
         AgentTool::Claude | AgentTool::Opencode => "$ARGUMENTS",
-        AgentTool::Copilot => "${input:request:What is wanted}",
+        AgentTool::Copilot => "${input:request:What you want}",
     }
 }
 
@@ -124,7 +124,7 @@ pub fn orchestrator_front(tool: AgentTool, about: &str, agents: &[String]) -> St
     }
 }
 
-/// The front matter of a reference, only where the tool would load it as an agent.
+/// The front matter of a reference; empty unless the tool would load the file as an agent.
 pub fn reference_front(tool: AgentTool, name: &str, about: &str) -> String {
     match tool {
         AgentTool::Claude | AgentTool::Opencode => String::new(),
@@ -148,9 +148,9 @@ pub fn entry_front(tool: AgentTool, about: &str, subject: &str) -> String {
     }
 }
 
-/// What a role is given, by the names that the tool has for it.
+/// The tools that a role may use, by the names that the agent program has for them.
 pub fn tools(tool: AgentTool, spec: &RoleSpec) -> Vec<&'static str> {
-    let (look, edit, shell, web): (&[_], &[_], &[_], &[_]) = match tool {
+    let (read, edit, shell, web): (&[_], &[_], &[_], &[_]) = match tool {
         AgentTool::Claude => {
             (&["Read", "Grep", "Glob"], &["Edit", "Write"], &["Bash"], &["WebFetch", "WebSearch"])
         }
@@ -159,23 +159,23 @@ pub fn tools(tool: AgentTool, spec: &RoleSpec) -> Vec<&'static str> {
             (&["read", "grep", "glob"], &["edit", "write"], &["bash"], &["webfetch", "websearch"])
         }
     };
-    let given = [(look, true), (edit, !spec.is_read_only()), (shell, spec.shell), (web, spec.network)];
-    given.into_iter().filter(|(_, given)| *given).flat_map(|(names, _)| names.iter().copied()).collect()
+    let all = [(read, true), (edit, !spec.is_read_only()), (shell, spec.shell), (web, spec.network)];
+    all.into_iter().filter(|(_, allowed)| *allowed).flat_map(|(names, _)| names.iter().copied()).collect()
 }
 
-/// How the user starts a run.
-pub fn begin(tool: AgentTool, workflow: &str) -> String {
+/// Explains how the user starts a run.
+pub fn how_to_start(tool: AgentTool, workflow: &str) -> String {
     let command = format!("/{workflow}-workflow what you want");
     match tool {
         AgentTool::Claude => format!("Start `claude` here and type {}.", coded([command.as_str()])),
         AgentTool::Copilot => {
-            format!("Open the chat of VS Code here and type {}.", coded([command.as_str()]))
+            format!("Open the VS Code chat here and type {}.", coded([command.as_str()]))
         }
         AgentTool::Opencode => format!("Start `opencode` here and type {}.", coded([command.as_str()])),
     }
 }
 
-/// A string that YAML reads as it is.
+/// A quoted string that YAML reads unchanged.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }

@@ -19,26 +19,26 @@ impl JsonLines {
 }
 
 impl DriveWatch for JsonLines {
-    fn resumed(&mut self, taken: &ResumedRun<'_>) {
-        let running = words::running(taken.program, taken.open);
+    fn resumed(&mut self, resumed: &ResumedRun<'_>) {
+        let running = words::running(resumed.program, resumed.open);
         let line = json!({
-            "run": taken.run,
+            "run": resumed.run,
             "at": remand_engine::clock::iso(remand_engine::clock::now()),
             "again": running.iter().map(|command| &command.text).collect::<Vec<_>>(),
-            "used": taken.state.used,
+            "used": resumed.state.used,
         });
         let _ = print_line(&line);
     }
 
-    fn committed(&mut self, news: &CommittedStep<'_>) {
-        let change = words::change(news);
+    fn committed(&mut self, committed: &CommittedStep<'_>) {
+        let change = words::change(committed);
         let line = json!({
-            "run": news.run,
+            "run": committed.run,
             "at": remand_engine::clock::iso(change.at),
             "notes": change.notes,
             "rulings": change.rulings,
             "commands": change.commands.iter().map(|command| &command.text).collect::<Vec<_>>(),
-            "used": news.state.used,
+            "used": committed.state.used,
         });
         // A closed pipe does not stop the run.
         let _ = print_line(&line);

@@ -34,8 +34,8 @@ fn style(template: &str) -> ProgressStyle {
 }
 
 impl Live {
-    /// Adds a line for each of these commands that runs.
-    fn begin(&mut self, run: &RunId, program: &Program, commands: &[Command]) {
+    /// Adds a line for each dispatch and operation among the commands.
+    fn add_lines(&mut self, run: &RunId, program: &Program, commands: &[Command]) {
         for command in words::running(program, commands) {
             let bar = self.bars.add(ProgressBar::new_spinner());
             bar.set_style(style("        {spinner} {wide_msg} {elapsed}"));
@@ -54,25 +54,25 @@ impl Live {
 }
 
 impl DriveWatch for Live {
-    fn resumed(&mut self, taken: &ResumedRun<'_>) {
-        self.begin(taken.run, taken.program, taken.open);
-        self.update_head(taken.run, taken.program, taken.state);
+    fn resumed(&mut self, resumed: &ResumedRun<'_>) {
+        self.add_lines(resumed.run, resumed.program, resumed.open);
+        self.update_head(resumed.run, resumed.program, resumed.state);
     }
 
-    fn committed(&mut self, news: &CommittedStep<'_>) {
+    fn committed(&mut self, committed: &CommittedStep<'_>) {
         let elapsed = words::clock(self.started.elapsed());
-        let change = words::change(news);
+        let change = words::change(committed);
         for line in words::lines(&change) {
             let _ = self.bars.println(format!("{elapsed:>7}  {line}"));
         }
         for id in change.closed {
-            if let Some(bar) = self.running.remove(&(news.run.clone(), id)) {
+            if let Some(bar) = self.running.remove(&(committed.run.clone(), id)) {
                 bar.finish_and_clear();
             }
         }
-        self.begin(news.run, news.program, &news.step.commands);
-        self.update_head(news.run, news.program, news.state);
-        if news.state.end().is_some() {
+        self.add_lines(committed.run, committed.program, &committed.step.commands);
+        self.update_head(committed.run, committed.program, committed.state);
+        if committed.state.end().is_some() {
             self.head.finish_and_clear();
         }
     }

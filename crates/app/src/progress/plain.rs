@@ -6,7 +6,7 @@ use remand_terminal::Stop;
 use remand_terminal::output::tell;
 use std::time::Instant;
 
-/// Prints a line for each thing that happened, with the time since the start.
+/// Prints lines for each step, with the time since the start.
 #[derive(Debug)]
 pub struct Plain {
     stop: Stop,
@@ -29,12 +29,12 @@ impl Plain {
 }
 
 impl DriveWatch for Plain {
-    fn resumed(&mut self, taken: &ResumedRun<'_>) {
-        self.print(words::resumed(taken));
+    fn resumed(&mut self, resumed: &ResumedRun<'_>) {
+        self.print(words::resumed(resumed));
     }
 
-    fn committed(&mut self, news: &CommittedStep<'_>) {
-        self.print(words::lines(&words::change(news)));
+    fn committed(&mut self, committed: &CommittedStep<'_>) {
+        self.print(words::lines(&words::change(committed)));
     }
 
     fn should_stop(&self) -> bool {

@@ -1,4 +1,4 @@
-//! One committed step as lines for people.
+//! Describes committed steps in lines for people.
 
 use remand_engine::host::{CommittedStep, ResumedRun};
 use remand_kernel::event::Limits;
@@ -12,18 +12,18 @@ use remand_terminal::amount::money;
 use remand_terminal::line;
 use std::time::Duration;
 
-/// A committed step as every reader of the run sees it.
-pub fn change(news: &CommittedStep<'_>) -> RunChange {
+/// A committed step in the form that all readers of a run use.
+pub fn change(committed: &CommittedStep<'_>) -> RunChange {
     let entry = JournalEntry {
-        run: news.run,
-        at: news.at,
-        event: news.event,
-        facts: news.facts,
-        step: news.step,
+        run: committed.run,
+        at: committed.at,
+        event: committed.event,
+        facts: committed.facts,
+        step: committed.step,
         blobs: &[],
         request: None,
     };
-    RunChange::of(news.program, news.state, 0, &entry)
+    RunChange::of(committed.program, committed.state, 0, &entry)
 }
 
 /// The lines of one step: notes, failed checks, rulings and commands.
@@ -41,13 +41,13 @@ pub fn lines(change: &RunChange) -> Vec<String> {
             NoteKind::Decision | NoteKind::Lesson | NoteKind::Proposal | NoteKind::Mapped => {}
         }
     }
-    // The ruling reports what a reviewer judged.
+    // Rulings report reviews, so these are left out.
     let failed = |check: &&Check| !check.passed && check.tier.is_some() && check.phase != RowPhase::Review;
     for check in change.checks.iter().filter(failed) {
-        let of = check.task.as_deref().map_or_else(String::new, |task| format!("[{task}]"));
+        let task = check.task.as_deref().map_or_else(String::new, |task| format!("[{task}]"));
         let output = line::one(remand_checks::most_informative_line(&check.snippet));
         let output = if output.is_empty() { "no output" } else { &output };
-        lines.push(format!("  {} failed: {output}", line::one(&format!("{}{of}", check.name))));
+        lines.push(format!("  {} failed: {output}", line::one(&format!("{}{task}", check.name))));
     }
     for ruling in &change.rulings {
         lines.push(format!("⇒ {}", line::one(&ruling.line())));
@@ -79,16 +79,16 @@ pub fn running(program: &Program, commands: &[Command]) -> Vec<CommandView> {
     views.filter(|view| matches!(view.kind, CommandKind::Dispatch | CommandKind::Operation)).collect()
 }
 
-/// What was spent, out of which limits.
+/// The usage so far, and its limits.
 pub fn spent(used: &UsageTotals, limits: &Limits) -> String {
-    let of = |limit: Option<u64>| limit.map_or_else(String::new, |limit| format!(" of {limit}"));
-    let mut parts = vec![format!("{}{} dispatches", used.dispatches, of(limits.dispatches))];
-    let tokens_of = of(limits.tokens);
+    let out_of = |limit: Option<u64>| limit.map_or_else(String::new, |limit| format!(" of {limit}"));
+    let mut parts = vec![format!("{}{} dispatches", used.dispatches, out_of(limits.dispatches))];
+    let of_limit = out_of(limits.tokens);
     match (used.tokens, used.untold) {
         (0, 0) if limits.tokens.is_none() => {}
-        (tokens, 0) => parts.push(format!("{tokens}{tokens_of} tokens")),
-        (0, _) => parts.push(format!("unknown tokens{tokens_of}")),
-        (tokens, _) => parts.push(format!("{tokens}{tokens_of} tokens, others unknown")),
+        (tokens, 0) => parts.push(format!("{tokens}{of_limit} tokens")),
+        (0, _) => parts.push(format!("unknown tokens{of_limit}")),
+        (tokens, _) => parts.push(format!("{tokens}{of_limit} tokens, others unknown")),
     }
     if used.money > 0 || limits.money.is_some() {
         let limit = limits.money.map_or_else(String::new, |limit| format!(" of {}", money(limit)));
@@ -117,7 +117,7 @@ mod tests {
 
     // CORE-11
     #[test]
-    fn unknown_tokens_are_never_shown_as_none() {
+    fn unknown_token_counts_are_never_shown_as_zero() {
         let shown = |tokens, untold, limit| {
             let used = UsageTotals { dispatches: 2, tokens, untold, ..UsageTotals::default() };
             spent(&used, &Limits { tokens: limit, ..Limits::default() })

@@ -115,7 +115,7 @@ fn a_cancel_from_elsewhere_ends_agents_and_strays_and_restores_the_trees() {
     assert_cancelled(&place);
     let again = place.remand(&["cancel", &run.0]);
     assert_eq!(again.code, 1, "{again:?}");
-    assert!(again.err.contains("is over already"), "{again:?}");
+    assert!(again.err.contains("is already over"), "{again:?}");
     let resumed = place.remand(&["resume", &run.0]);
     assert_eq!(resumed.code, 1, "{resumed:?}");
 }

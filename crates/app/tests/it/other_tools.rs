@@ -207,7 +207,7 @@ fn import_shows_how_a_file_is_used_and_writes_it_on_request() {
     let refused = place.remand(&["import", file, "--role", "reviewer", "--write"]);
     assert!(refused.code == 1 && refused.err.contains("--force"), "{refused:?}");
     let own = place.remand(&["import", ".remand/roles/reviewer.md"]);
-    assert!(own.err.contains("is a role file of remand already"), "{own:?}");
+    assert!(own.err.contains("is already a role file of Remand"), "{own:?}");
     place.write("some/file.md", "---\nname: reviewer\n---\n\nDo.\n");
     let unknown = place.remand(&["import", "some/file.md"]);
     assert!(unknown.err.contains("--from claude"), "{unknown:?}");

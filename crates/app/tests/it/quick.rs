@@ -271,6 +271,6 @@ fn doctor_refuses_settings_of_an_unknown_role() {
     let place = Place::configured(&format!("{TRIVIAL}\n[roles.implementr]\nmodel = \"large\"\n"));
     let shown = place.remand(&["doctor"]);
     assert_eq!(shown.code, 1, "{}", shown.out);
-    assert!(shown.out.contains("`[roles.implementr]` names no role"), "{}", shown.out);
+    assert!(shown.out.contains("`[roles.implementr]` names an unknown role"), "{}", shown.out);
     assert!(shown.out.contains("did you mean `implementer`?"), "{}", shown.out);
 }

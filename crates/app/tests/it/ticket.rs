@@ -749,7 +749,7 @@ fn die_at(first: u64) -> (Place, u64) {
             // Nothing is left but to answer.
             Some(0 | 5) => answered = true,
             // The answer was recorded before the death.
-            Some(1) if String::from_utf8_lossy(&output.stderr).contains("has an answer already") => {
+            Some(1) if String::from_utf8_lossy(&output.stderr).contains("already has an answer") => {
                 answered = false
             }
             other => panic!("{other:?} at {first}, {deaths} deaths: {output:?}"),

@@ -416,8 +416,8 @@ impl Brief<'_> {
         };
         let violations: Vec<ChangedPath> =
             self.permit.violations(&changes, &versions).into_iter().cloned().collect();
-        let (forbidden, noted): (Vec<Oddity>, Vec<Oddity>) =
-            leftovers.iter().cloned().partition(|oddity| self.permit.forbids(oddity));
+        let (forbidden, noted): (Vec<Leftover>, Vec<Leftover>) =
+            leftovers.iter().cloned().partition(|leftover| self.permit.forbids(leftover));
         let (notes, blobs) = (Vec::new(), Vec::new());
         let mut inspection = Inspection { after, violations, leftovers, forbidden, notes, blobs };
         if inspection.is_violation() {
@@ -429,7 +429,7 @@ impl Brief<'_> {
             inspection.blobs.push(diff);
         }
         if !noted.is_empty() {
-            let listed: Vec<String> = noted.iter().take(5).map(Oddity::to_string).collect();
+            let listed: Vec<String> = noted.iter().take(5).map(Leftover::to_string).collect();
             let more = if noted.len() > listed.len() { ", and more" } else { "" };
             let text = format!("{} left {}{more}; this was undone", self.title, listed.join(", "));
             let files = noted.iter().map(|leftover| leftover.path.display().to_string()).collect();

@@ -230,8 +230,8 @@ fn perform(job: &Job, command: &Command) -> CommandEnding {
     reached(FaultPoint::AfterEffect);
     let mut ending = ended.unwrap_or_else(|trouble| trouble.into_ending(job.id));
     let to_note = |text: String| Note { kind: NoteKind::Degradation, text, files: Vec::new(), blob: None };
-    let remarks = job.site.trees.remarks().into_iter().chain(job.trees.remarks());
-    ending.facts.notes.extend(remarks.map(to_note));
+    let warnings = job.site.trees.take_warnings().into_iter().chain(job.trees.take_warnings());
+    ending.facts.notes.extend(warnings.map(to_note));
     ending
 }
 

@@ -16,34 +16,34 @@ use remand_ledger::{Blob, Facts, RunId};
 const CHECKS: [(&str, Tier); 3] =
     [("cargo-check", Tier::One), ("cargo-build", Tier::Two), ("cargo-test", Tier::Two)];
 
-/// How commands end.
+/// Ends commands with plausible results.
 #[derive(Debug)]
 pub struct Answers {
     /// The number of tasks in a plan.
     tasks: u16,
-    /// The phase that always objects.
-    objects: Option<&'static str>,
+    /// The phase that always rejects.
+    objecting: Option<&'static str>,
     /// Counts written contents, so that no two are equal.
     written: u64,
 }
 
 impl Answers {
     /// Every command succeeds. Two instances on the same ledger must count from different numbers.
-    pub fn happy(tasks: u16, from: u64) -> Answers {
-        Answers { tasks, objects: None, written: from }
+    pub fn succeeding(tasks: u16, from: u64) -> Answers {
+        Answers { tasks, objecting: None, written: from }
     }
 
     /// Every command succeeds except in one phase, which never accepts.
     pub fn objecting(tasks: u16, phase: &'static str) -> Answers {
-        Answers { tasks, objects: Some(phase), written: 0 }
+        Answers { tasks, objecting: Some(phase), written: 0 }
     }
 
-    /// How a command ends; `None` for commands that no event ends.
+    /// The ending of a command; `None` for commands that no event ends.
     pub fn ending(&mut self, program: &Program, command: &Command) -> Option<CommandEnding> {
         match command {
-            Command::Dispatch(dispatch) => Some(self.dispatched(program, dispatch)),
+            Command::Dispatch(dispatch) => Some(self.end_dispatch(program, dispatch)),
             Command::Operate { id, operation, task, .. } => {
-                Some(self.operated(program, *id, *operation, task.as_deref()))
+                Some(self.end_operation(program, *id, *operation, task.as_deref()))
             }
             Command::Ask(_)
             | Command::Cancel { .. }
@@ -53,9 +53,9 @@ impl Answers {
         }
     }
 
-    fn dispatched(&mut self, program: &Program, dispatch: &Dispatch) -> CommandEnding {
+    fn end_dispatch(&mut self, program: &Program, dispatch: &Dispatch) -> CommandEnding {
         let contract = program.contract(dispatch.contract);
-        let says = self.says(program, dispatch.id.phase, &contract.says);
+        let says = self.verdict(program, dispatch.id.phase, &contract.says);
         let mut report = Report {
             lists: self.lists(program, &contract.lists),
             model: Some(format!("model-{}", dispatch.id.seat)),
@@ -81,7 +81,7 @@ impl Answers {
         CommandEnding { outcome: Outcome::Said(Box::new(report)), usage, facts, blobs }
     }
 
-    fn operated(
+    fn end_operation(
         &mut self,
         program: &Program,
         id: CommandId,
@@ -89,19 +89,19 @@ impl Answers {
         task: Option<&str>,
     ) -> CommandEnding {
         let operation = program.operation(operation);
-        let says = self.says(program, id.phase, &operation.results);
+        let says = self.verdict(program, id.phase, &operation.results);
         let mut report = Report { lists: self.lists(program, &operation.lists), ..Report::saying(says) };
         let (artifacts, blobs) = self.write(program, id, operation.name.name(), &mut report);
         let checks = match operation.name {
-            EngineOperation::Baseline => rows(None, RowPhase::Baseline, 0),
+            EngineOperation::Baseline => passed_checks(None, RowPhase::Baseline, 0),
             EngineOperation::QuickChecks | EngineOperation::Checks | EngineOperation::Integrate => {
-                rows(task, RowPhase::After, u32::from(id.visit))
+                passed_checks(task, RowPhase::After, u32::from(id.visit))
             }
             _ => Vec::new(),
         };
         if matches!(operation.name, EngineOperation::Checks | EngineOperation::Integrate) {
-            let before = rows(None, RowPhase::Baseline, 0);
-            report.rows = before.iter().chain(&checks).map(evidence).collect();
+            let before = passed_checks(None, RowPhase::Baseline, 0);
+            report.rows = before.iter().chain(&checks).map(evidence_row).collect();
             report.size = Some(TaskSize::Standard);
         }
         let facts = Facts { checks, artifacts, ..Facts::default() };
@@ -109,18 +109,18 @@ impl Answers {
         CommandEnding { outcome: Outcome::Said(Box::new(report)), usage, facts, blobs }
     }
 
-    /// The success verdict, or the next one for a phase that objects.
-    fn says<'p>(&self, program: &'p Program, phase: PhaseId, words: &[SignalId]) -> &'p str {
-        let at = usize::from(self.objects == Some(program.phase(phase).name.as_str()));
-        words.get(at).or(words.first()).map_or("", |signal| program.signal(*signal))
+    /// The success verdict, or the next one for the phase that rejects.
+    fn verdict<'p>(&self, program: &'p Program, phase: PhaseId, verdicts: &[SignalId]) -> &'p str {
+        let index = usize::from(self.objecting == Some(program.phase(phase).name.as_str()));
+        verdicts.get(index).or(verdicts.first()).map_or("", |signal| program.signal(*signal))
     }
 
-    fn lists(&self, program: &Program, brought: &[ListId]) -> Vec<(String, Vec<Item>)> {
+    fn lists(&self, program: &Program, lists: &[ListId]) -> Vec<(String, Vec<Item>)> {
         let items = || (1..=self.tasks).map(item).collect();
-        brought.iter().map(|list| (program.lists[list.index()].clone(), items())).collect()
+        lists.iter().map(|list| (program.lists[list.index()].clone(), items())).collect()
     }
 
-    /// New content for everything that the phase writes.
+    /// Writes new content for every artifact of the phase.
     fn write(
         &mut self,
         program: &Program,
@@ -133,11 +133,8 @@ impl Answers {
         for artifact in writes {
             self.written += 1;
             let name = program.artifacts[artifact.index()].clone();
-            let text = format!(
-                "{name}, version {} by {by}\n{}",
-                self.written,
-                "A line of what it says.\n".repeat(8)
-            );
+            let text =
+                format!("{name}, version {} by {by}\n{}", self.written, "A line of its content.\n".repeat(8));
             let blob = Blob::of(text.into_bytes());
             let digest = blob.id.digest();
             report.wrote.push((name.clone(), digest));
@@ -150,12 +147,12 @@ impl Answers {
 
     fn change(&mut self, task: Option<&str>) -> Change {
         self.written += 1;
-        let at = self.written;
-        let line = |n: u64| format!("    let value_{at}_{n} = compute({at} + {n});");
+        let number = self.written;
+        let line = |n: u64| format!("    let value_{number}_{n} = compute({number} + {n});");
         let hunk = Hunk { removed: vec![line(0)], added: vec![line(1), line(2), line(3)] };
         let path = format!("src/{}.rs", task.unwrap_or("lib"));
         Change {
-            tree: Digest(at),
+            tree: Digest(number),
             files: vec![FileChange { path, hunks: vec![hunk], generated: false }],
             hypothesis: None,
             restored: false,
@@ -185,9 +182,9 @@ fn item(number: u16) -> Item {
     Item { files: vec![format!("src/{id}.rs")], spec: Digest(u64::from(number)), id, ..Item::default() }
 }
 
-/// Checks that all passed.
-fn rows(task: Option<&str>, phase: RowPhase, iteration: u32) -> Vec<Check> {
-    let row = |(name, tier): (&str, Tier)| Check {
+/// Check results, all of them passed.
+fn passed_checks(task: Option<&str>, phase: RowPhase, iteration: u32) -> Vec<Check> {
+    let check = |(name, tier): (&str, Tier)| Check {
         task: task.map(ToString::to_string),
         phase,
         name: name.to_string(),
@@ -208,11 +205,11 @@ fn rows(task: Option<&str>, phase: RowPhase, iteration: u32) -> Vec<Check> {
         tests: None,
         reuse: None,
     };
-    CHECKS.into_iter().map(row).collect()
+    CHECKS.into_iter().map(check).collect()
 }
 
-/// A check as the gate over evidence reads it.
-fn evidence(check: &Check) -> EvidenceRow {
+/// A check result as the evidence gate reads it.
+fn evidence_row(check: &Check) -> EvidenceRow {
     EvidenceRow {
         check: check.name.clone(),
         phase: check.phase,

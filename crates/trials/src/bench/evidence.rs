@@ -1,10 +1,10 @@
-//! The cost of evidence on a repository of 5,000 files: the guard, the sandbox, and a cascade with cached results.
+//! The cost of evidence on a repository of 5,000 files: the guard, the sandbox, and checks with cached results.
 
-use super::place::BenchFolder;
+use super::folder::BenchFolder;
 use super::report::{BenchReport, Build, Figure, Goal, Unit};
 use super::sample::{Durations, ratio};
 use super::scale::Scale;
-use super::workload::defect;
+use super::workload::bug;
 use remand_git::{KeepIgnored, Reach, Repository, RunTrees};
 use remand_ledger::Reader;
 use remand_process::confine::Policy;
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 const FILES: u32 = 5_000;
 const FOLDERS: u32 = 50;
 const ROUNDS: u32 = 30;
-const PATIENCE: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 const SETTINGS: &str = "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d part0\"\ntier = 1\n\n\
                         [checks.build]\ncommand = \"test -f part0/file0.txt\"\n";
@@ -30,30 +30,30 @@ const REHEARSAL: &str = r#"{"rehearsal": 1, "about": "a measurement", "dispatche
     {"role": "reviewer", "usage": {"tokens": 1}, "do": [{"result": {"payload": {"verdict": "approve", "scope": "code",
         "focus": "general", "summary": "One file.", "checked": ["all of it"], "findings": []}}}]}]}"#;
 
-/// Measures everything; `tell` receives what is being measured.
-pub fn measure(state: &Path, scale: Scale, tell: impl Fn(&str)) -> Result<BenchReport, CommandFailure> {
-    let place = BenchFolder::make(state)?;
+/// Measures everything; `progress` receives what is being measured.
+pub fn measure(state: &Path, scale: Scale, progress: impl Fn(&str)) -> Result<BenchReport, CommandFailure> {
+    let bench = BenchFolder::create(state)?;
     let files = scale.of(FILES);
-    tell(&format!("a repository of {files} files is made"));
-    let repository = repository(&place, files)?;
-    tell("the guard against `git status`");
-    let guard = guard(&place, &repository, scale, files)?;
-    tell("the sandbox");
+    progress(&format!("a new repository of {files} files"));
+    let repository = repository(&bench, files)?;
+    progress("the guard, relative to `git status`");
+    let guard = guard(&bench, &repository, scale, files)?;
+    progress("the sandbox");
     let sandbox = sandbox(&repository, scale)?;
-    tell("a cascade whose results are known");
-    let cascade = cascade(&place, &repository, files)?;
+    progress("checks with cached results");
+    let checks = cached_checks(&bench, &repository, files)?;
     Ok(BenchReport {
-        place: place.folder().display().to_string(),
-        file_system: place.file_system(),
+        folder: bench.path().display().to_string(),
+        file_system: bench.file_system(),
         build: Build::this(),
-        size: scale.words(),
-        figures: vec![guard, sandbox, cascade],
+        size: scale.describe(),
+        figures: vec![guard, sandbox, checks],
     })
 }
 
-fn repository(place: &BenchFolder, files: u32) -> Result<PathBuf, CommandFailure> {
-    let root = place.part("repository")?;
-    let unwritable = |error: std::io::Error| defect(format!("{}: {error}", root.display()));
+fn repository(bench: &BenchFolder, files: u32) -> Result<PathBuf, CommandFailure> {
+    let root = bench.subfolder("repository")?;
+    let unwritable = |error: std::io::Error| bug(format!("{}: {error}", root.display()));
     for number in 0..files {
         let folder = root.join(format!("part{}", number % FOLDERS));
         fs::create_dir_all(&folder).map_err(unwritable)?;
@@ -62,16 +62,17 @@ fn repository(place: &BenchFolder, files: u32) -> Result<PathBuf, CommandFailure
     }
     fs::write(root.join("remand.toml"), SETTINGS).map_err(unwritable)?;
     let commit = "git init -q -b work && git add -A && git -c user.name=bench -c user.email=bench@localhost commit -q -m files";
-    started(&root, &["sh", "-c", commit])?;
+    run_command(&root, &["sh", "-c", commit])?;
     Ok(root)
 }
 
-/// The cost after a dispatch: inventory, snapshot and comparison.
-fn guard(place: &BenchFolder, root: &Path, scale: Scale, files: u32) -> Result<Figure, CommandFailure> {
+/// Measures the guard after a dispatch: inventory, snapshot and comparison.
+fn guard(bench: &BenchFolder, root: &Path, scale: Scale, files: u32) -> Result<Figure, CommandFailure> {
     let git = |error: remand_git::GitError| CommandFailure::from(error);
     let repository = Repository::discover(root).map_err(git)?;
     let base = repository.head().map_err(git)?.commit;
-    let trees = RunTrees::begin(&repository, "bench-evidence", &place.part("trees")?, &base).map_err(git)?;
+    let trees =
+        RunTrees::begin(&repository, "bench-evidence", &bench.subfolder("trees")?, &base).map_err(git)?;
     let work = trees.main_tree();
     let mut before = work.snapshot().map_err(git)?;
     let (mut guard, mut status) = (Durations::default(), Durations::default());
@@ -79,15 +80,15 @@ fn guard(place: &BenchFolder, root: &Path, scale: Scale, files: u32) -> Result<F
         let inventory = work.clean_up(KeepIgnored::BuildOutput, Reach::Tree).map_err(git)?;
         for tree in [work.path(), root] {
             let changed = tree.join("part1/file1.txt");
-            fs::write(&changed, format!("round {number}\n")).map_err(|error| defect(error.to_string()))?;
+            fs::write(&changed, format!("round {number}\n")).map_err(|error| bug(error.to_string()))?;
         }
-        let begun = Instant::now();
-        let left = work.aftermath(&inventory, &before, Reach::Tree).map_err(git)?;
-        guard.take(begun.elapsed());
-        before = left.tree;
-        let begun = Instant::now();
-        started(root, &["git", "status", "--porcelain"])?;
-        status.take(begun.elapsed());
+        let started = Instant::now();
+        let after = work.aftermath(&inventory, &before, Reach::Tree).map_err(git)?;
+        guard.add(started.elapsed());
+        before = after.tree;
+        let started = Instant::now();
+        run_command(root, &["git", "status", "--porcelain"])?;
+        status.add(started.elapsed());
     }
     Ok(Figure {
         what: "guard after a dispatch".to_string(),
@@ -95,7 +96,7 @@ fn guard(place: &BenchFolder, root: &Path, scale: Scale, files: u32) -> Result<F
         unit: Unit::Times,
         goal: Goal::AtMost(2.0),
         note: format!(
-            "{:.1} ms against {:.1} ms of `git status`, {files} files, one of them changed; medians of {}",
+            "{:.1} ms, and {:.1} ms for `git status`; {files} files, one of them changed; medians of {}",
             millis(guard.median()),
             millis(status.median()),
             guard.len()
@@ -104,19 +105,20 @@ fn guard(place: &BenchFolder, root: &Path, scale: Scale, files: u32) -> Result<F
 }
 
 fn sandbox(root: &Path, scale: Scale) -> Result<Figure, CommandFailure> {
-    let exe = std::env::current_exe()
-        .map_err(|error| CommandFailure::internal_error("this program cannot find its own file", &error))?;
+    let exe = std::env::current_exe().map_err(|error| {
+        CommandFailure::internal_error("the path of this program cannot be determined", &error)
+    })?;
     let policy = Policy { read_write: vec![root.to_path_buf(), "/dev/null".into()], ..Policy::default() };
-    let spawned = |confine: Option<Confinement>| {
+    let spawn_time = |confine: Option<Confinement>| {
         let mut job = job(root, &["true"]);
         job.confine = confine;
-        let begun = Instant::now();
-        ended(&job).map(|_| begun.elapsed())
+        let started = Instant::now();
+        run_job(&job).map(|_| started.elapsed())
     };
     let (mut plain, mut confined) = (Durations::default(), Durations::default());
     for _ in 0..scale.of(ROUNDS).max(5) {
-        plain.take(spawned(None)?);
-        confined.take(spawned(Some(Confinement { exe: exe.clone(), policy: policy.clone() }))?);
+        plain.add(spawn_time(None)?);
+        confined.add(spawn_time(Some(Confinement { exe: exe.clone(), policy: policy.clone() }))?);
     }
     let added = confined.median().saturating_sub(plain.median());
     Ok(Figure {
@@ -133,45 +135,46 @@ fn sandbox(root: &Path, scale: Scale) -> Result<Figure, CommandFailure> {
     })
 }
 
-/// The same work in two runs; the second only looks its results up in the cache.
-fn cascade(place: &BenchFolder, root: &Path, files: u32) -> Result<Figure, CommandFailure> {
-    let exe = std::env::current_exe()
-        .map_err(|error| CommandFailure::internal_error("this program cannot find its own file", &error))?;
-    let state = place.part("state")?;
-    let script = place.part("script")?.join("rehearsal.yaml");
-    fs::write(&script, REHEARSAL).map_err(|error| defect(error.to_string()))?;
+/// Does the same work in two runs; the second only looks up its results in the cache.
+fn cached_checks(bench: &BenchFolder, root: &Path, files: u32) -> Result<Figure, CommandFailure> {
+    let exe = std::env::current_exe().map_err(|error| {
+        CommandFailure::internal_error("the path of this program cannot be determined", &error)
+    })?;
+    let state = bench.subfolder("state")?;
+    let script = bench.subfolder("script")?.join("rehearsal.yaml");
+    fs::write(&script, REHEARSAL).map_err(|error| bug(error.to_string()))?;
     let agent = format!("rehearsal:{}", script.display());
     for _ in 0..2 {
         let mut job = job(root, &[]);
-        let words =
+        let arguments =
             ["run", "one file more", "--workflow", "quick", "--autonomous", "--agent", agent.as_str()];
         job.argv =
-            std::iter::once(exe.clone().into_os_string()).chain(words.iter().map(Into::into)).collect();
+            std::iter::once(exe.clone().into_os_string()).chain(arguments.iter().map(Into::into)).collect();
         job.environment.insert("REMAND_STATE_DIR".into(), state.clone().into_os_string());
         for (name, value) in
             [("GIT_AUTHOR_NAME", "bench"), ("GIT_COMMITTER_NAME", "bench"), ("EMAIL", "bench@localhost")]
         {
             job.environment.insert(name.into(), value.into());
         }
-        ended(&job)?;
+        run_job(&job)?;
     }
-    let home = fs::read_dir(&state).map_err(|error| defect(error.to_string()))?;
+    let home = fs::read_dir(&state).map_err(|error| bug(error.to_string()))?;
     let ledger = home.flatten().map(|entry| entry.path().join("ledger.db")).find(|path| path.is_file());
-    let ledger = ledger.ok_or_else(|| defect("the runs of the measurement left no ledger".to_string()))?;
+    let ledger = ledger.ok_or_else(|| bug("the runs of the measurement left no ledger".to_string()))?;
     let reader = Reader::open(&ledger)?;
     let run = reader.latest()?;
-    let run = run.ok_or_else(|| defect("the ledger has no run".to_string()))?.run;
+    let run = run.ok_or_else(|| bug("the ledger has no run".to_string()))?.run;
     let rows = reader.checks(&run, Default::default())?;
-    let known =
+    let is_cached =
         rows.iter().filter(|row| row.command.is_some() && row.tier.is_some()).all(|row| row.origin.is_some());
-    if rows.is_empty() || !known {
-        return Err(defect("a check of the second run was not known already".to_string()));
+    if rows.is_empty() || !is_cached {
+        return Err(bug("a check of the second run was not cached".to_string()));
     }
     let operations = reader.operations(&run)?;
     let time = operations.iter().find(|row| row.name == "checks").and_then(|row| row.time);
-    let time = time.ok_or_else(|| defect("the cascade of the second run has no time".to_string()))?;
+    let time = time.ok_or_else(|| bug("the checks of the second run have no time".to_string()))?;
     Ok(Figure {
-        what: "cascade that is known".to_string(),
+        what: "checks with cached results".to_string(),
         value: time as f64,
         unit: Unit::Millis,
         goal: Goal::AtMost(100.0),
@@ -181,22 +184,22 @@ fn cascade(place: &BenchFolder, root: &Path, files: u32) -> Result<Figure, Comma
 
 fn job(folder: &Path, argv: &[&str]) -> ProcessJob {
     let mut job = ProcessJob::standalone(argv.iter().copied(), folder, "bench").inherit(&["PATH", "HOME"]);
-    job.limits.time = PATIENCE;
+    job.limits.time = TIMEOUT;
     job
 }
 
-fn started(folder: &Path, argv: &[&str]) -> Result<JobEnd, CommandFailure> {
-    ended(&job(folder, argv))
+fn run_command(folder: &Path, argv: &[&str]) -> Result<JobEnd, CommandFailure> {
+    run_job(&job(folder, argv))
 }
 
-fn ended(job: &ProcessJob) -> Result<JobEnd, CommandFailure> {
+fn run_job(job: &ProcessJob) -> Result<JobEnd, CommandFailure> {
     let ended = run(job, &Cancel::default())
         .map_err(|error| CommandFailure::internal_error("a child cannot be started", &error))?;
     if ended.exit.succeeded() {
         return Ok(ended);
     }
     let output = format!("{}{}", ended.stdout.text(), ended.stderr.text());
-    Err(defect(format!("a child of the measurement ended with {}", ended.exit)).caused_by(output))
+    Err(bug(format!("a child of the measurement ended with {}", ended.exit)).caused_by(output))
 }
 
 fn millis(duration: Duration) -> f64 {

@@ -1,32 +1,32 @@
 //! The time of an evidence gate on a full ledger.
 
-use super::place::BenchFolder;
+use super::folder::BenchFolder;
 use super::report::{Figure, Goal, Unit};
 use super::sample::Durations;
 use super::scale::Scale;
-use super::workload::defect;
+use super::workload::bug;
 use remand_ledger::measure::FullLedger;
 use remand_terminal::CommandFailure;
 use std::time::Instant;
 
 const CHECKS: u32 = 1_000_000;
 const QUERIES: u32 = 20_000;
-const WARM: u32 = 500;
+const WARM_UP: u32 = 500;
 
-pub fn measure(place: &BenchFolder, scale: Scale) -> Result<Figure, CommandFailure> {
-    let path = place.part("gate")?.join("full.db");
+pub fn measure(bench: &BenchFolder, scale: Scale) -> Result<Figure, CommandFailure> {
+    let path = bench.subfolder("gate")?.join("full.db");
     let full = FullLedger::fill(&path, scale.of(CHECKS))?;
     let mut times = Durations::default();
-    for number in 0..WARM + scale.of(QUERIES) {
-        let begun = Instant::now();
-        // The stride has no common divisor, so every query is about another run.
+    for number in 0..WARM_UP + scale.of(QUERIES) {
+        let started = Instant::now();
+        // The stride is prime, so consecutive queries are about different runs.
         let passed = full.gate(number.wrapping_mul(7_919))?;
-        let took = begun.elapsed();
+        let took = started.elapsed();
         if passed != FullLedger::PASSING {
-            return Err(defect(format!("the gate of the measurement counted {passed}")));
+            return Err(bug(format!("the gate of the measurement counted {passed}")));
         }
-        if number >= WARM {
-            times.take(took);
+        if number >= WARM_UP {
+            times.add(took);
         }
     }
     Ok(Figure {
@@ -35,7 +35,7 @@ pub fn measure(place: &BenchFolder, scale: Scale) -> Result<Figure, CommandFailu
         unit: Unit::Micros,
         goal: Goal::AtMost(15.0),
         note: format!(
-            "the source's query on the view `anvil_checks`, prepared; median of {}, another task each",
+            "a prepared query on the view `anvil_checks`; median of {}, each about another task",
             times.len()
         ),
     })

@@ -8,7 +8,7 @@ pub mod report;
 pub mod scale;
 
 mod answers;
-mod place;
+mod folder;
 mod raw;
 mod sample;
 mod system;
@@ -26,7 +26,7 @@ mod resume;
 mod steps;
 mod syncs;
 
-use place::BenchFolder;
+use folder::BenchFolder;
 use remand_terminal::CommandFailure;
 use report::{BenchReport, Build};
 use scale::Scale;
@@ -37,13 +37,10 @@ pub use child::BenchProbe;
 
 /// Measures everything; `progress` receives what is being measured.
 pub fn journal(state: &Path, scale: Scale, progress: impl Fn(&str)) -> Result<BenchReport, CommandFailure> {
-    let place = BenchFolder::make(state)?;
-    let file_system = place.file_system();
+    let bench = BenchFolder::create(state)?;
+    let file_system = bench.file_system();
     if let Some(memory @ ("tmpfs" | "ramfs")) = file_system.as_deref() {
-        progress(&format!(
-            "warning: {} is on {memory}, where a sync costs nothing",
-            place.folder().display()
-        ));
+        progress(&format!("warning: {} is on {memory}, where a sync costs nothing", bench.path().display()));
     }
     let progress = |what: &str| {
         // Flushes what earlier measurements left to write.
@@ -53,27 +50,27 @@ pub fn journal(state: &Path, scale: Scale, progress: impl Fn(&str)) -> Result<Be
     let feature = Workload::feature()?;
     let mut figures = Vec::new();
     progress("syncs per step");
-    figures.push(syncs::measure(&place, scale, &feature)?);
+    figures.push(syncs::measure(&bench, scale, &feature)?);
     progress("durable steps and raw commits, and many parallel runs");
-    figures.extend(steps::measure(&place, scale, &feature)?);
+    figures.extend(steps::measure(&bench, scale, &feature)?);
     progress("very many steps");
-    let (flat, folder) = flat::measure(&place, scale, &feature)?;
+    let (flat, folder) = flat::measure(&bench, scale, &feature)?;
     figures.extend(flat);
     progress("resuming a very long run");
-    figures.extend(resume::measure(&place, scale)?);
+    figures.extend(resume::measure(&bench, scale)?);
     progress("the gate over a full ledger");
-    figures.push(gate::measure(&place, scale)?);
+    figures.push(gate::measure(&bench, scale)?);
     progress("idle runs");
-    figures.push(processes::idle(&place, scale, &feature)?);
+    figures.push(processes::idle(&bench, scale, &feature)?);
     progress("the status of very many runs");
-    figures.push(overview::measure(&place, scale, &feature)?);
+    figures.push(overview::measure(&bench, scale, &feature)?);
     progress("start to open ledger");
     figures.extend(processes::start_to_open(&folder)?);
     Ok(BenchReport {
-        place: place.folder().display().to_string(),
+        folder: bench.path().display().to_string(),
         file_system,
         build: Build::this(),
-        size: scale.words(),
+        size: scale.describe(),
         figures,
     })
 }

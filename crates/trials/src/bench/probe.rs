@@ -1,8 +1,8 @@
-//! What a child process does for a measurement and prints to standard output.
+//! The probes: what a child process does for a measurement. It prints the results to standard output.
 
 use super::answers::Answers;
 use super::child::BenchProbe;
-use super::place::unusable;
+use super::folder::unusable;
 use super::syncs::{BEGIN, END};
 use super::system::resident;
 use super::track::{StepTimes, Track, ledger_of, open_store};
@@ -22,7 +22,7 @@ pub fn run(probe: BenchProbe, folder: &Path, count: u32) -> Result<(), CommandFa
         BenchProbe::Open => open(folder),
         BenchProbe::Parked => parked(folder),
         BenchProbe::Steps => steps(folder, count),
-        BenchProbe::Resume => super::resume::in_child(folder, count),
+        BenchProbe::Resume => super::resume::probe(folder, count),
     }
 }
 
@@ -35,16 +35,16 @@ fn open(folder: &Path) -> Result<(), CommandFailure> {
     Ok(())
 }
 
-/// The first runs warm the caches; only the memory that the others add counts.
+/// Measures the memory of parked runs. The first runs only warm the caches; what the others add counts.
 fn parked(folder: &Path) -> Result<(), CommandFailure> {
     let store = open_store(folder)?;
     let rows = store.reader().and_then(|reader| reader.runs_under_way())?;
     let runs: Vec<RunId> = rows.into_iter().map(|row| row.run).collect();
-    let mut host = Host::new(store, Answers::happy(0, 0), folder.join("runs"))?;
-    let (warm, others) = runs.split_at(runs.len() / 5);
+    let mut host = Host::new(store, Answers::succeeding(0, 0), folder.join("runs"))?;
+    let (warm_up, others) = runs.split_at(runs.len() / 5);
     let mut take_over =
         |runs: &[RunId]| runs.iter().try_for_each(|run| host.take_over(run)).map_err(CommandFailure::from);
-    take_over(warm)?;
+    take_over(warm_up)?;
     let before = resident()?;
     take_over(others)?;
     let after = resident()?;
@@ -57,19 +57,19 @@ fn steps(folder: &Path, count: u32) -> Result<(), CommandFailure> {
     let mut track = Track::open(&workload, folder)?;
     let commits = track.count_commits()?;
     // The first commit includes work left over from opening, so it is not measured.
-    track.one(&mut StepTimes::new())?;
+    track.drive_one(&mut StepTimes::new())?;
     commits.store(0, Ordering::Relaxed);
     let mut steps = StepTimes::new();
-    mark(folder, BEGIN)?;
+    sync_marker(folder, BEGIN)?;
     while steps.times.len() < count as usize {
-        track.one(&mut steps)?;
+        track.drive_one(&mut steps)?;
     }
-    mark(folder, END)?;
+    sync_marker(folder, END)?;
     print(&format!("steps {}\ncommits {}\n", steps.times.len(), commits.load(Ordering::Relaxed)))
 }
 
-/// Syncs a file with this name, for a tracer to see.
-fn mark(folder: &Path, name: &str) -> Result<(), CommandFailure> {
+/// Syncs a file with this name, so that a tracer sees the sync.
+fn sync_marker(folder: &Path, name: &str) -> Result<(), CommandFailure> {
     let path = folder.join(name);
     File::create(&path).and_then(|file| file.sync_all()).map_err(|error| unusable(&path, &error))
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// Everything that was measured.
 #[derive(Clone, Debug)]
 pub struct BenchReport {
-    pub place: String,
+    pub folder: String,
     pub file_system: Option<String>,
     pub build: Build,
     pub size: String,
@@ -53,19 +53,20 @@ pub enum Goal {
 }
 
 impl Goal {
-    fn met_by(self, value: f64) -> bool {
+    fn is_met_by(self, value: f64) -> bool {
         match self {
-            Goal::AtMost(most) => value <= most,
-            Goal::AtLeast(least) => value >= least,
+            Goal::AtMost(max) => value <= max,
+            Goal::AtLeast(min) => value >= min,
         }
     }
 }
 
-/// What a number counts.
+/// The unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Counts what the measurement names.
+    /// The number of what the measurement counts.
     Count,
+    /// A factor.
     Times,
     Millis,
     Micros,
@@ -87,31 +88,31 @@ impl Unit {
 }
 
 impl Figure {
-    pub fn met(&self) -> bool {
-        self.goal.met_by(self.value)
+    pub fn is_met(&self) -> bool {
+        self.goal.is_met_by(self.value)
     }
 
     fn verdict(&self) -> &'static str {
-        if self.met() { "met" } else { "missed" }
+        if self.is_met() { "met" } else { "missed" }
     }
 
-    fn shown(&self) -> String {
+    fn value_text(&self) -> String {
         format!("{}{}", number(self.value), self.unit.name())
     }
 
-    fn goal(&self) -> String {
+    fn goal_text(&self) -> String {
         let (sign, limit) = match self.goal {
-            Goal::AtMost(most) => ("≤", most),
-            Goal::AtLeast(least) => ("≥", least),
+            Goal::AtMost(max) => ("≤", max),
+            Goal::AtLeast(min) => ("≥", min),
         };
-        // Limits are round numbers.
+        // Goals are round numbers, so they are not rounded.
         format!("{sign} {limit}{}", self.unit.name())
     }
 
     fn json(&self) -> Value {
         let goal = match self.goal {
-            Goal::AtMost(most) => json!({ "at-most": most }),
-            Goal::AtLeast(least) => json!({ "at-least": least }),
+            Goal::AtMost(max) => json!({ "at-most": max }),
+            Goal::AtLeast(min) => json!({ "at-least": min }),
         };
         json!({
             "measurement": self.what, "figure": self.value, "unit": self.unit.name().trim(), "goal": goal,
@@ -120,7 +121,7 @@ impl Figure {
     }
 }
 
-/// Three significant digits.
+/// The value with about three significant digits.
 fn number(value: f64) -> String {
     match value {
         value if value >= 100.0 => format!("{value:.0}"),
@@ -133,7 +134,7 @@ impl BenchReport {
     pub fn json(&self) -> Value {
         json!({
             "version": env!("CARGO_PKG_VERSION"), "build": self.build.name(), "size": self.size,
-            "place": self.place, "file-system": self.file_system,
+            "place": self.folder, "file-system": self.file_system,
             "measurements": self.figures.iter().map(Figure::json).collect::<Vec<_>>(),
         })
     }
@@ -147,20 +148,20 @@ impl BenchReport {
             ("note", ColumnFit::Wrap),
         ]);
         for figure in &self.figures {
-            let tone = if figure.met() { Tone::Good } else { Tone::Bad };
+            let tone = if figure.is_met() { Tone::Good } else { Tone::Bad };
             table.row(vec![
                 Cell::new(&figure.what),
-                Cell::new(figure.shown()),
-                Cell::new(figure.goal()),
+                Cell::new(figure.value_text()),
+                Cell::new(figure.goal_text()),
                 Cell::new(figure.verdict()).toned(tone),
                 Cell::new(&figure.note),
             ]);
         }
         let file_system = self.file_system.as_deref().unwrap_or("an unknown file system");
-        let met = self.figures.iter().filter(|figure| figure.met()).count();
+        let met = self.figures.iter().filter(|figure| figure.is_met()).count();
         format!(
             "{} on {file_system}, {} build, {}\n\n{}\n{met} of {} goals met\n",
-            self.place,
+            self.folder,
             self.build.name(),
             self.size,
             table.render(ink),
@@ -179,17 +180,17 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_at_its_goal_has_met_it_and_one_beyond_has_not() {
-        assert!(figure(15.0, Goal::AtMost(15.0)).met());
-        assert!(!figure(15.01, Goal::AtMost(15.0)).met());
-        assert!(figure(6.0, Goal::AtLeast(6.0)).met());
-        assert!(!figure(5.99, Goal::AtLeast(6.0)).met());
+    fn a_figure_exactly_at_its_goal_meets_it() {
+        assert!(figure(15.0, Goal::AtMost(15.0)).is_met());
+        assert!(!figure(15.01, Goal::AtMost(15.0)).is_met());
+        assert!(figure(6.0, Goal::AtLeast(6.0)).is_met());
+        assert!(!figure(5.99, Goal::AtLeast(6.0)).is_met());
     }
 
     #[test]
     fn the_table_shows_figure_goal_and_verdict() {
         let report = BenchReport {
-            place: "/state".to_string(),
+            folder: "/state".to_string(),
             file_system: Some("ext4".to_string()),
             build: Build::Release,
             size: "full size".to_string(),

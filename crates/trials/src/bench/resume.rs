@@ -1,13 +1,13 @@
 //! The time to restore the state of a very long run.
 
 use super::answers::Answers;
-use super::child::{BenchProbe, printed, start};
-use super::place::BenchFolder;
+use super::child::{BenchProbe, printed_number, run_probe};
+use super::folder::BenchFolder;
 use super::report::{Figure, Goal, Unit};
 use super::sample::Durations;
 use super::scale::Scale;
 use super::track::ledger_of;
-use super::workload::{LONG_OBJECTS, LONG_TASK, Workload, defect};
+use super::workload::{EVENTS_PER_LONG_TASK, LONG_OBJECTING_PHASE, Workload, bug};
 use remand_engine::clock;
 use remand_engine::host::NewRun;
 use remand_engine::turn::CommandEnding;
@@ -24,33 +24,34 @@ const EVENTS: u32 = 200_000;
 
 const TRIES: u32 = 9;
 
-/// Both processors are busy all the time, so other work only adds time: the best process counts.
+/// The number of processes, of which the fastest counts: both processors are busy, so other work can only add time.
 const PROCESSES: u32 = 3;
 
 /// The number of the run.
 const RUN: u32 = 1;
 
-/// Events of one commit while the run is made.
-const AT_ONCE: u32 = 512;
+/// The number of events per commit while the run is written.
+const EVENTS_PER_COMMIT: u32 = 512;
 
 /// Creates one long run, and resumes it from its first event and from its last snapshot.
-pub fn measure(place: &BenchFolder, scale: Scale) -> Result<Vec<Figure>, CommandFailure> {
+pub fn measure(bench: &BenchFolder, scale: Scale) -> Result<Vec<Figure>, CommandFailure> {
     let workload = Workload::long()?;
-    let folder = place.part("resume")?;
+    let folder = bench.subfolder("resume")?;
     let events = scale.of(EVENTS);
-    make(&workload, &ledger_of(&folder), events)?;
-    // Writing back would be a third thread next to the two measured ones.
+    write_run(&workload, &ledger_of(&folder), events)?;
+    // Otherwise, writing back would compete with the two measured threads.
     rustix::fs::sync();
     // A new process resumes the run, with nothing else in its memory.
-    let mut ended = start(BenchProbe::Resume, &folder, TRIES, &[])?;
+    let mut ended = run_probe(BenchProbe::Resume, &folder, TRIES, &[])?;
     for _ in 1..PROCESSES {
-        let next = start(BenchProbe::Resume, &folder, TRIES, &[])?;
-        if printed::<f64>(&next, "start")? < printed::<f64>(&ended, "start")? {
+        let next = run_probe(BenchProbe::Resume, &folder, TRIES, &[])?;
+        if printed_number::<f64>(&next, "start")? < printed_number::<f64>(&ended, "start")? {
             ended = next;
         }
     }
-    let millis = |word: &str| printed::<f64>(&ended, word).map(|micros| micros / 1e3);
-    let (resumed, kilobytes) = (printed::<u64>(&ended, "events")?, printed::<u64>(&ended, "kilobytes")?);
+    let millis = |word: &str| printed_number::<f64>(&ended, word).map(|micros| micros / 1e3);
+    let (resumed, kilobytes) =
+        (printed_number::<u64>(&ended, "events")?, printed_number::<u64>(&ended, "kilobytes")?);
     Ok(vec![
         Figure {
             what: format!("resume of {events} events"),
@@ -58,7 +59,7 @@ pub fn measure(place: &BenchFolder, scale: Scale) -> Result<Vec<Figure>, Command
             unit: Unit::Millis,
             goal: Goal::AtMost(250.0),
             note: format!(
-                "one run of {resumed} events, a fifth of them changes of code; `replay` on a new connection in a new \
+                "one run of {resumed} events, a fifth of them code changes; `replay` on a new connection in a new \
                  process, median of {TRIES}, in the best of {PROCESSES}"
             ),
         },
@@ -68,20 +69,20 @@ pub fn measure(place: &BenchFolder, scale: Scale) -> Result<Vec<Figure>, Command
             unit: Unit::Millis,
             goal: Goal::AtMost(10.0),
             note: format!(
-                "the same run and the way `remand resume` goes; the state is {kilobytes} KB of JSON"
+                "the same run, restored as `remand resume` does; the state is {kilobytes} KB of JSON"
             ),
         },
     ])
 }
 
-/// Resumes the run of a folder `count` times from its start and from its snapshot, and prints the times.
-pub fn in_child(folder: &Path, tries: u32) -> Result<(), CommandFailure> {
+/// Resumes the run of a folder `tries` times from its start and from its snapshot, and prints the times.
+pub fn probe(folder: &Path, tries: u32) -> Result<(), CommandFailure> {
     let path = ledger_of(folder);
     let NewRun { run, .. } = Workload::long()?.beginning(RUN, Mode::Autonomous);
     let start = resume(&path, &run, ReplayFrom::Start, tries)?;
     let snapshot = resume(&path, &run, ReplayFrom::Snapshot, tries)?;
     if start.state != snapshot.state {
-        return Err(defect(format!(
+        return Err(bug(format!(
             "the state of run {run} from its snapshot differs from the one from its start"
         )));
     }
@@ -111,20 +112,20 @@ fn resume(path: &Path, run: &RunId, from: ReplayFrom, tries: u32) -> Result<Resu
     let mut times = Durations::default();
     let mut last = None;
     for _ in 0..tries {
-        let begun = Instant::now();
+        let started = Instant::now();
         let reader = Reader::open(path)?;
         let replayed = replay(&reader, run, from).map_err(|error| {
-            defect(format!("run {run} of the measurement cannot be resumed")).caused_by(error.to_string())
+            bug(format!("run {run} of the measurement cannot be resumed")).caused_by(error.to_string())
         })?;
-        times.take(begun.elapsed());
+        times.add(started.elapsed());
         last = Some(replayed);
     }
-    let replayed = last.ok_or_else(|| defect(format!("run {run} was never resumed")))?;
+    let replayed = last.ok_or_else(|| bug(format!("run {run} was never resumed")))?;
     Ok(Resumed { times, state: replayed.state, events: replayed.seq })
 }
 
-/// A step that waits for its commit.
-struct Made {
+/// A step that is not committed yet.
+struct UncommittedStep {
     event: Event,
     facts: Facts,
     blobs: Vec<Blob>,
@@ -132,34 +133,34 @@ struct Made {
 }
 
 /// Writes a run with this many events to a new ledger, many per commit.
-fn make(workload: &Workload, path: &Path, events: u32) -> Result<(), CommandFailure> {
-    let tasks = u16::try_from(events / LONG_TASK + 1).unwrap_or(u16::MAX);
-    let mut answers = Answers::objecting(tasks, LONG_OBJECTS);
+fn write_run(workload: &Workload, path: &Path, events: u32) -> Result<(), CommandFailure> {
+    let tasks = u16::try_from(events / EVENTS_PER_LONG_TASK + 1).unwrap_or(u16::MAX);
+    let mut answers = Answers::objecting(tasks, LONG_OBJECTING_PHASE);
     let program: &Program = &workload.program;
     let mut ledger = Ledger::open(path)?;
     let NewRun { run, start, facts, blobs, .. } = workload.beginning(RUN, Mode::Autonomous);
     let mut state = State::new(program);
     let mut open: VecDeque<Command> = VecDeque::new();
     let mut next = Some((Event::Started(start), facts, blobs));
-    let mut batch: Vec<Made> = Vec::new();
+    let mut batch: Vec<UncommittedStep> = Vec::new();
     for seq in 1..=events {
         let Some((event, facts, blobs)) = next.take() else {
-            return Err(defect(format!("run {run} of the measurement ended too early")));
+            return Err(bug(format!("run {run} of the measurement ended too early")));
         };
         let step = step(program, &mut state, &event).map_err(|refusal| {
-            defect(format!("run {run} of the measurement is refused")).caused_by(refusal.to_string())
+            bug(format!("run {run} of the measurement is refused")).caused_by(refusal.to_string())
         })?;
         open.extend(step.commands.iter().cloned());
-        batch.push(Made { event, facts, blobs, step });
-        if seq % AT_ONCE == 0 {
+        batch.push(UncommittedStep { event, facts, blobs, step });
+        if seq % EVENTS_PER_COMMIT == 0 {
             append(&mut ledger, &run, &mut batch)?;
         }
-        next = answer(&mut answers, program, &mut open);
+        next = next_event(&mut answers, program, &mut open);
     }
     append(&mut ledger, &run, &mut batch)
 }
 
-fn answer(
+fn next_event(
     answers: &mut Answers,
     program: &Program,
     open: &mut VecDeque<Command>,
@@ -173,11 +174,11 @@ fn answer(
     None
 }
 
-fn append(ledger: &mut Ledger, run: &RunId, batch: &mut Vec<Made>) -> Result<(), CommandFailure> {
+fn append(ledger: &mut Ledger, run: &RunId, batch: &mut Vec<UncommittedStep>) -> Result<(), CommandFailure> {
     let at = clock::now();
     let entries: Vec<JournalEntry<'_>> = batch
         .iter()
-        .map(|Made { event, facts, blobs, step }| JournalEntry {
+        .map(|UncommittedStep { event, facts, blobs, step }| JournalEntry {
             run,
             at,
             event,

@@ -5,37 +5,37 @@ use std::time::Duration;
 /// Durations in the order of measurement.
 #[derive(Clone, Debug, Default)]
 pub struct Durations {
-    taken: Vec<Duration>,
+    all: Vec<Duration>,
 }
 
 impl Durations {
-    pub fn take(&mut self, duration: Duration) {
-        self.taken.push(duration);
+    pub fn add(&mut self, duration: Duration) {
+        self.all.push(duration);
     }
 
     pub fn len(&self) -> usize {
-        self.taken.len()
+        self.all.len()
     }
 
     pub fn total(&self) -> Duration {
-        self.taken.iter().sum()
+        self.all.iter().sum()
     }
 
-    /// `None` if there are no durations.
+    /// The mean; zero if there are no durations.
     pub fn mean(&self) -> Duration {
         let count = u32::try_from(self.len()).unwrap_or(u32::MAX);
         self.total().checked_div(count).unwrap_or_default()
     }
 
-    /// The median; `None` if there are no durations.
+    /// The median; zero if there are no durations.
     pub fn median(&self) -> Duration {
-        median(&self.taken)
+        median(&self.all)
     }
 
-    /// The median of each tenth, in the order of time.
+    /// The median of each tenth, in the order of measurement.
     pub fn deciles(&self) -> Vec<Duration> {
-        let tenth = self.taken.len().div_ceil(10).max(1);
-        self.taken.chunks(tenth).map(median).collect()
+        let tenth = self.all.len().div_ceil(10).max(1);
+        self.all.chunks(tenth).map(median).collect()
     }
 }
 
@@ -58,10 +58,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn medians_do_not_move_with_one_slow_sync() {
+    fn one_slow_sync_does_not_change_the_median() {
         let mut sample = Durations::default();
         for millis in [3, 1, 900, 2, 4] {
-            sample.take(Duration::from_millis(millis));
+            sample.add(Duration::from_millis(millis));
         }
         assert_eq!(sample.median(), Duration::from_millis(3));
         assert_eq!(sample.mean(), Duration::from_millis(182));
@@ -70,10 +70,10 @@ mod tests {
     }
 
     #[test]
-    fn deciles_keep_the_order_of_time() {
+    fn deciles_keep_the_order_of_measurement() {
         let mut sample = Durations::default();
         for millis in 1..=100 {
-            sample.take(Duration::from_millis(millis));
+            sample.add(Duration::from_millis(millis));
         }
         let deciles = sample.deciles();
         assert_eq!(deciles.len(), 10);

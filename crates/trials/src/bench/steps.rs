@@ -1,7 +1,7 @@
 //! Durable steps of one run, compared with raw commits, and of a hundred parallel runs.
 
-use super::place::BenchFolder;
-use super::raw::{Raw, size_of};
+use super::folder::BenchFolder;
+use super::raw::{RawCommits, average_step_size};
 use super::report::{Figure, Goal, Unit};
 use super::sample::ratio;
 use super::scale::Scale;
@@ -9,38 +9,40 @@ use super::track::{StepTimes, Track};
 use super::workload::Workload;
 use remand_terminal::CommandFailure;
 
-/// Runs that are driven one after another.
+/// The number of runs that are driven one after another.
 const RUNS: u32 = 60;
 
-/// How often parallel runs are driven, and how many there are.
+/// The number of rounds with parallel runs.
 const ROUNDS: u32 = 5;
-const AT_ONCE: u32 = 100;
 
-/// Runs that are driven one after another before each of them.
+/// The number of parallel runs in a round.
+const PARALLEL: u32 = 100;
+
+/// The number of single runs before the parallel ones in a round.
 const SINGLE: u32 = 4;
 
-/// Thirty times the rate of a graph engine that syncs every step; the goal of a single run is five times that rate.
-const GAIN: f64 = 6.0;
+/// The goal: thirty times the rate of a graph engine that syncs every step. The goal of a single run is five times that rate.
+const MIN_GAIN: f64 = 6.0;
 
-/// The full cost of steps, including checkpoints and projections. After each run there are as many raw commits
-/// as it had steps, so that noise hits both. Both start with a new log, as a process does: that of raw commits grows until
-/// SQLite writes it back for the first time, and these first commits cost more than later ones.
+/// Measures the full cost of steps, including checkpoints and projections. Each run is followed by as many raw commits as it
+/// had steps, so that noise affects both. Both start with a new log, like a new process: the log of the raw commits grows
+/// until SQLite first writes it back, and until then commits cost more.
 pub fn measure(
-    place: &BenchFolder,
+    bench: &BenchFolder,
     scale: Scale,
     workload: &Workload,
 ) -> Result<Vec<Figure>, CommandFailure> {
-    let folder = place.part("steps")?;
+    let folder = bench.subfolder("steps")?;
     let mut track = Track::open(workload, &folder)?;
-    let warm = track.one(&mut StepTimes::new())?;
-    let size = size_of(&track, &warm)?;
-    let (mut steps, mut raw) = (StepTimes::new(), Raw::open(&folder, size)?);
+    let warm_up = track.drive_one(&mut StepTimes::new())?;
+    let size = average_step_size(&track, &warm_up)?;
+    let (mut steps, mut raw) = (StepTimes::new(), RawCommits::open(&folder, size)?);
     for _ in 0..scale.of(RUNS) {
-        track.one(&mut steps)?;
+        track.drive_one(&mut steps)?;
         raw.commit(steps.times.len() - raw.times.len())?;
     }
     let (steps, raw) = (steps.times, raw.times);
-    let one = Figure {
+    let single = Figure {
         what: "durable step relative to a raw commit".to_string(),
         value: ratio(steps.mean(), raw.mean()),
         unit: Unit::Times,
@@ -56,26 +58,26 @@ pub fn measure(
         ),
     };
 
-    Ok(vec![one, together(&mut track, scale)?])
+    Ok(vec![single, parallel(&mut track, scale)?])
 }
 
-/// Many runs in one commit after another, against one run at a time.
-fn together(track: &mut Track<'_>, scale: Scale) -> Result<Figure, CommandFailure> {
-    let at_once = scale.of(10 * AT_ONCE).min(AT_ONCE);
+/// Measures the steps of many parallel runs, which share commits, relative to one run at a time.
+fn parallel(track: &mut Track<'_>, scale: Scale) -> Result<Figure, CommandFailure> {
+    let count = scale.of(10 * PARALLEL).min(PARALLEL);
     let (mut many, mut single) = (StepTimes::new(), StepTimes::new());
     for _ in 0..scale.of(ROUNDS) {
         for _ in 0..SINGLE {
-            track.one(&mut single)?;
+            track.drive_one(&mut single)?;
         }
-        track.many(at_once, &mut many)?;
+        track.drive_many(count, &mut many)?;
     }
     let per_second = |steps: &StepTimes| steps.times.len() as f64 / steps.times.total().as_secs_f64();
     let (many, single) = (per_second(&many), per_second(&single));
     Ok(Figure {
-        what: format!("steps of {at_once} parallel runs against one run"),
+        what: format!("steps of {count} parallel runs, relative to one run"),
         value: many / single,
         unit: Unit::Times,
-        goal: Goal::AtLeast(GAIN),
-        note: format!("{many:.0} steps/s, {single:.0} of one run"),
+        goal: Goal::AtLeast(MIN_GAIN),
+        note: format!("{many:.0} steps/s, and {single:.0} steps/s of one run"),
     })
 }

@@ -1,7 +1,7 @@
 //! The number of syncs per step, counted by a tracer if one is installed.
 
-use super::child::{BenchProbe, printed, start};
-use super::place::BenchFolder;
+use super::child::{BenchProbe, printed_number, run_probe};
+use super::folder::BenchFolder;
 use super::report::{Figure, Goal, Unit};
 use super::scale::Scale;
 use super::track::Track;
@@ -14,11 +14,11 @@ use std::path::Path;
 pub const BEGIN: &str = "steps-begin";
 pub const END: &str = "steps-end";
 
-/// One host, with one connection, can take this many before the track replaces it.
+/// The number of steps. One host, with one connection, can take this many before the track replaces it.
 const STEPS: u32 = 4_000;
 
-pub fn measure(place: &BenchFolder, scale: Scale, workload: &Workload) -> Result<Figure, CommandFailure> {
-    let folder = place.part("syncs")?;
+pub fn measure(bench: &BenchFolder, scale: Scale, workload: &Workload) -> Result<Figure, CommandFailure> {
+    let folder = bench.subfolder("syncs")?;
     // Creates the ledger, so that the child does not count that.
     drop(Track::open(workload, &folder)?);
     let trace = folder.join("trace");
@@ -30,19 +30,20 @@ pub fn measure(place: &BenchFolder, scale: Scale, workload: &Workload) -> Result
     let what = "syncs per step".to_string();
     let figure =
         |value: f64, note: String| Figure { what, value, unit: Unit::Count, goal: Goal::AtMost(1.0), note };
-    let traced = start(BenchProbe::Steps, &folder, count, &tracer).ok();
-    let seen = traced.and_then(|ended| Some((ended, Syncs::read(&trace)?)));
-    match seen {
+    let traced = run_probe(BenchProbe::Steps, &folder, count, &tracer).ok();
+    let counted = traced.and_then(|ended| Some((ended, Syncs::read(&trace)?)));
+    match counted {
         Some((ended, syncs)) => {
-            let steps: u32 = printed(&ended, "steps ")?;
-            let commits: u32 = printed(&ended, "commits ")?;
+            let steps: u32 = printed_number(&ended, "steps ")?;
+            let commits: u32 = printed_number(&ended, "commits ")?;
             Ok(syncs.figure(steps, commits, figure))
         }
         None => {
             // The traced child may have started runs with the same names.
-            let folder = place.part("syncs-untraced")?;
-            let ended = start(BenchProbe::Steps, &folder, count, &[])?;
-            let (steps, commits): (u32, u32) = (printed(&ended, "steps ")?, printed(&ended, "commits ")?);
+            let folder = bench.subfolder("syncs-untraced")?;
+            let ended = run_probe(BenchProbe::Steps, &folder, count, &[])?;
+            let (steps, commits): (u32, u32) =
+                (printed_number(&ended, "steps ")?, printed_number(&ended, "commits ")?);
             let note =
                 format!("{steps} steps; commits counted by SQLite's hook, because `strace` is not available");
             Ok(figure(f64::from(commits) / f64::from(steps), note))
@@ -68,8 +69,8 @@ impl Syncs {
         let end = text.lines().position(|line| line.contains(END))?;
         let mut syncs = Syncs::default();
         // A call that another thread interrupted appears on two lines; the second is not counted.
-        let calls = |line: &&str| line.contains('(') && !line.contains("resumed>");
-        for line in text.lines().take(end).skip(begin + 1).filter(calls) {
+        let is_call = |line: &&str| line.contains('(') && !line.contains("resumed>");
+        for line in text.lines().take(end).skip(begin + 1).filter(is_call) {
             let counter = match line {
                 line if line.contains("ledger.db-wal>") => &mut syncs.log,
                 line if line.contains("ledger.db>") => &mut syncs.database,
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn checkpoints_are_told_apart_from_commits_that_sync_twice() {
+    fn checkpoints_are_distinguished_from_commits_that_sync_twice() {
         let figure = |log, database| {
             let make = |value, note| Figure {
                 what: String::new(),
@@ -132,7 +133,7 @@ mod tests {
             };
             Syncs { log, database, others: 0 }.figure(500, 500, make)
         };
-        assert!(figure(512, 6).met());
-        assert!(!figure(1_012, 6).met());
+        assert!(figure(512, 6).is_met());
+        assert!(!figure(1_012, 6).is_met());
     }
 }

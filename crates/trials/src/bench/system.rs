@@ -1,18 +1,18 @@
-//! What the operating system reports about this process.
+//! The resource usage of this process, as the operating system reports it.
 
-use super::workload::defect;
+use super::workload::bug;
 use remand_terminal::CommandFailure;
 use std::fs;
 use std::time::Duration;
 
-/// Time that this thread has spent on a processor.
+/// The time that this thread has spent on a processor.
 pub fn processor_time() -> Result<Duration, CommandFailure> {
     let path = "/proc/thread-self/schedstat";
     let nanos = |text: &str| text.split(' ').next()?.parse().ok().map(Duration::from_nanos);
     read_number(path, nanos)
 }
 
-/// Bytes of memory that this process holds.
+/// The resident memory of this process, in bytes.
 pub fn resident() -> Result<u64, CommandFailure> {
     let bytes = |text: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -24,5 +24,5 @@ pub fn resident() -> Result<u64, CommandFailure> {
 
 fn read_number<T>(path: &str, read: impl FnOnce(&str) -> Option<T>) -> Result<T, CommandFailure> {
     let text = fs::read_to_string(path).unwrap_or_default();
-    read(&text).ok_or_else(|| defect(format!("{path} has no memory usage")))
+    read(&text).ok_or_else(|| bug(format!("{path} does not contain the expected number")))
 }

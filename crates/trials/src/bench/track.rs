@@ -1,8 +1,8 @@
-//! Runs driven by the real host on a real ledger, one after another or in parallel.
+//! Drives runs with the real host on a real ledger, one after another or in parallel.
 
 use super::answers::Answers;
 use super::sample::Durations;
-use super::workload::{Workload, defect};
+use super::workload::{Workload, bug};
 use remand_engine::host::{CommittedStep, DriveEnd, DriveWatch, Host};
 use remand_engine::store::EmbeddedStore;
 use remand_kernel::event::Mode;
@@ -14,19 +14,19 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-/// Tasks of every run of `feature`.
+/// The number of tasks in every run of `feature`.
 const TASKS: u16 = 6;
 
-/// A host keeps the lock of every run that is not over, and the number of open files is limited.
-const RUNS_A_HOST: u32 = 100;
+/// The number of runs per host. A host keeps the lock of every run that is not over, and open files are limited.
+const RUNS_PER_HOST: u32 = 100;
 
-/// A ledger with runs.
+/// A ledger, and the host that drives runs on it.
 pub struct Track<'w> {
     workload: &'w Workload,
     folder: PathBuf,
     store: Arc<EmbeddedStore>,
     host: Host<Answers>,
-    begun: u32,
+    started: u32,
 }
 
 impl<'w> Track<'w> {
@@ -34,7 +34,7 @@ impl<'w> Track<'w> {
     pub fn open(workload: &'w Workload, folder: &Path) -> Result<Track<'w>, CommandFailure> {
         let store = open_store(folder)?;
         let host = host(folder, Arc::clone(&store), 0)?;
-        Ok(Track { workload, folder: folder.to_path_buf(), store, host, begun: 0 })
+        Ok(Track { workload, folder: folder.to_path_buf(), store, host, started: 0 })
     }
 
     /// Counts the commits to the ledger from now on.
@@ -47,14 +47,14 @@ impl<'w> Track<'w> {
     }
 
     /// Drives one new run to its end.
-    pub fn one(&mut self, watch: &mut dyn Timing) -> Result<RunId, CommandFailure> {
+    pub fn drive_one(&mut self, watch: &mut dyn Timing) -> Result<RunId, CommandFailure> {
         let run = self.begin(Mode::Autonomous)?;
         self.drive(watch, Expected::Over)?;
         Ok(run)
     }
 
     /// Drives `count` new runs to their ends in parallel; at most a hundred.
-    pub fn many(&mut self, count: u32, watch: &mut dyn Timing) -> Result<(), CommandFailure> {
+    pub fn drive_many(&mut self, count: u32, watch: &mut dyn Timing) -> Result<(), CommandFailure> {
         for _ in 0..count {
             self.begin(Mode::Autonomous)?;
         }
@@ -70,12 +70,12 @@ impl<'w> Track<'w> {
     }
 
     fn begin(&mut self, mode: Mode) -> Result<RunId, CommandFailure> {
-        if self.begun > 0 && self.begun.is_multiple_of(RUNS_A_HOST) {
+        if self.started > 0 && self.started.is_multiple_of(RUNS_PER_HOST) {
             self.store = open_store(&self.folder)?;
-            self.host = host(&self.folder, Arc::clone(&self.store), self.begun)?;
+            self.host = host(&self.folder, Arc::clone(&self.store), self.started)?;
         }
-        self.begun += 1;
-        let beginning = self.workload.beginning(self.begun, mode);
+        self.started += 1;
+        let beginning = self.workload.beginning(self.started, mode);
         let run = beginning.run.clone();
         self.host.begin(beginning)?;
         Ok(run)
@@ -83,12 +83,12 @@ impl<'w> Track<'w> {
 
     fn drive(&mut self, watch: &mut dyn Timing, expected: Expected) -> Result<(), CommandFailure> {
         watch.begin();
-        let standings = self.host.drive(watch)?;
-        expected.of(&standings)
+        let ends = self.host.drive(watch)?;
+        expected.check(&ends)
     }
 }
 
-/// The expected state of runs; anything else would be another measurement.
+/// The expected state of runs. Any other state would make the measurement meaningless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
     Over,
@@ -96,23 +96,21 @@ enum Expected {
 }
 
 impl Expected {
-    fn of(self, standings: &BTreeMap<RunId, DriveEnd>) -> Result<(), CommandFailure> {
+    fn check(self, ends: &BTreeMap<RunId, DriveEnd>) -> Result<(), CommandFailure> {
         use remand_kernel::state::End;
-        let stands = |standing: &DriveEnd| match self {
-            Expected::Over => *standing == DriveEnd::Over(End::Done),
-            Expected::Parked => *standing == DriveEnd::Waiting,
+        let is_expected = |end: &DriveEnd| match self {
+            Expected::Over => *end == DriveEnd::Over(End::Done),
+            Expected::Parked => *end == DriveEnd::Waiting,
         };
-        match standings.iter().find(|(_, standing)| !stands(standing)) {
+        match ends.iter().find(|(_, end)| !is_expected(end)) {
             None => Ok(()),
-            Some((run, standing)) => {
-                Err(defect(format!("run {run} of the measurement ended as {standing:?}")))
-            }
+            Some((run, end)) => Err(bug(format!("run {run} of the measurement ended as {end:?}"))),
         }
     }
 }
 
-fn host(folder: &Path, store: Arc<EmbeddedStore>, begun: u32) -> Result<Host<Answers>, CommandFailure> {
-    let answers = Answers::happy(TASKS, u64::from(begun) << 16);
+fn host(folder: &Path, store: Arc<EmbeddedStore>, started: u32) -> Result<Host<Answers>, CommandFailure> {
+    let answers = Answers::succeeding(TASKS, u64::from(started) << 16);
     Host::new(store, answers, folder.join("runs")).map_err(CommandFailure::from)
 }
 
@@ -129,7 +127,7 @@ pub fn ledger_of(folder: &Path) -> PathBuf {
 
 /// Measures the times of committed steps.
 pub trait Timing: DriveWatch {
-    /// The next step starts now.
+    /// Starts the time of the next step.
     fn begin(&mut self);
 }
 
@@ -155,7 +153,7 @@ impl Timing for StepTimes {
 impl DriveWatch for StepTimes {
     fn committed(&mut self, _: &CommittedStep<'_>) {
         let now = Instant::now();
-        self.times.take(now - self.last);
+        self.times.add(now - self.last);
         self.last = now;
     }
 }

@@ -72,11 +72,11 @@ phases:
     on: {done: done}
 ";
 
-/// Events of one task of the long workflow if nothing is ever merged.
-pub const LONG_TASK: u32 = 5 * 250;
+/// The number of events of one task of the long workflow if nothing is ever merged.
+pub const EVENTS_PER_LONG_TASK: u32 = 5 * 250;
 
 /// The phase of the long workflow that never accepts.
-pub const LONG_OBJECTS: &str = "merge";
+pub const LONG_OBJECTING_PHASE: &str = "merge";
 
 /// A workflow and the pinned files of its runs.
 #[derive(Clone, Debug)]
@@ -86,7 +86,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// The shipped workflow that takes a request to a commit.
+    /// The shipped workflow `feature`.
     pub fn feature() -> Result<Workload, CommandFailure> {
         let text = remand_workflow::shipped::workflow("feature").unwrap_or_default();
         Workload::compile("feature", text)
@@ -99,14 +99,14 @@ impl Workload {
 
     fn compile(name: &str, text: &str) -> Result<Workload, CommandFailure> {
         let checked = check(SourceText::new(name, text), &Roles::shipped());
-        let program = accepted(name, checked)?;
+        let program = accepted_program(name, checked)?;
         let pinned = serde_json::to_vec(&json!({ "program": program })).map_err(|error| {
-            defect(format!("the workflow {name} cannot be written down")).caused_by(error.to_string())
+            bug(format!("the workflow {name} cannot be serialized")).caused_by(error.to_string())
         })?;
         Ok(Workload { program: Arc::new(program), pinned: Blob::of(pinned) })
     }
 
-    /// The start of a run, named by its number.
+    /// The start of a run with this number.
     pub fn beginning(&self, number: u32, mode: Mode) -> NewRun {
         let run = RunId(format!("bench-{number:06}"));
         let opened = RunOpening {
@@ -125,10 +125,10 @@ impl Workload {
     }
 }
 
-fn accepted(name: &str, checked: CheckedWorkflow) -> Result<Program, CommandFailure> {
+fn accepted_program(name: &str, checked: CheckedWorkflow) -> Result<Program, CommandFailure> {
     let problems: Vec<String> = checked.diagnostics.iter().map(|problem| problem.message.clone()).collect();
     let refused = || {
-        let failure = defect(format!("the workflow {name} is refused"));
+        let failure = bug(format!("the workflow {name} is refused"));
         problems.iter().fold(failure, |failure, problem| failure.caused_by(problem.clone()))
     };
     if !checked.accepted() {
@@ -137,7 +137,7 @@ fn accepted(name: &str, checked: CheckedWorkflow) -> Result<Program, CommandFail
     checked.compiled.map(|compiled| compiled.program).ok_or_else(refused)
 }
 
-/// The measurement does not match the rest of the program.
-pub fn defect(what: String) -> CommandFailure {
+/// A failure of the measurement itself.
+pub fn bug(what: String) -> CommandFailure {
     CommandFailure { exit: ExitCode::Internal, ..CommandFailure::user(what, "this is a bug in Remand") }
 }

@@ -7,7 +7,7 @@ use remand_workflow::diagnostic::nearest;
 use std::collections::BTreeSet;
 
 /// The default demonstration.
-pub const USUAL: &str = "feature";
+pub const DEFAULT_DEMO: &str = "feature";
 
 /// A demonstration with its name.
 #[derive(Clone, Debug)]
@@ -21,16 +21,16 @@ pub fn names() -> Vec<&'static str> {
     let folders: BTreeSet<&str> =
         DEMO.iter().filter_map(|file| file.path.split_once('/')).map(|(folder, _)| folder).collect();
     let mut names: Vec<&str> = folders.into_iter().collect();
-    names.sort_by_key(|name| *name != USUAL);
+    names.sort_by_key(|name| *name != DEFAULT_DEMO);
     names
 }
 
 pub fn all() -> Result<Vec<ChosenDemo>, CommandFailure> {
-    names().into_iter().map(chosen).collect()
+    names().into_iter().map(find).collect()
 }
 
 /// The demonstration with this name.
-pub fn chosen(name: &str) -> Result<ChosenDemo, CommandFailure> {
+pub fn find(name: &str) -> Result<ChosenDemo, CommandFailure> {
     let known = names().into_iter().find(|known| *known == name).ok_or_else(|| unknown(name))?;
     let text = embedded::text(DEMO, &format!("{known}/demo.yaml")).unwrap_or_default();
     Ok(ChosenDemo { name: known, demonstration: Demonstration::parse(text, known)? })
@@ -39,12 +39,12 @@ pub fn chosen(name: &str) -> Result<ChosenDemo, CommandFailure> {
 impl ChosenDemo {
     /// The files of the sample project.
     pub fn files(&self) -> Vec<EmbeddedFile> {
-        embedded::below(DEMO, &format!("{}/project", self.name))
+        embedded::files_below(DEMO, &format!("{}/project", self.name))
     }
 
-    /// Rehearsals and other files next to the project.
+    /// The rehearsals and other files next to the project.
     pub fn siblings(&self) -> Vec<EmbeddedFile> {
-        let mut files = embedded::below(DEMO, self.name);
+        let mut files = embedded::files_below(DEMO, self.name);
         files.retain(|file| !file.path.starts_with("project/"));
         files
     }
@@ -67,11 +67,11 @@ mod tests {
     use remand_agents::rehearsal::Script;
 
     #[test]
-    fn every_folder_is_a_demonstration_whose_rehearsals_can_be_played() {
+    fn every_folder_is_a_demonstration_with_valid_rehearsals() {
         for choice in all().expect("all of them") {
             let demonstration = &choice.demonstration;
             assert!(!choice.files().is_empty(), "{}: a project", choice.name);
-            assert!(!demonstration.closer.is_empty(), "{}: something to look closer at", choice.name);
+            assert!(!demonstration.closer.is_empty(), "{}: commands for a closer look", choice.name);
             let mut runs = 0;
             for step in &demonstration.steps {
                 let DemoStep::Run(run) = step else { continue };
@@ -88,9 +88,9 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_none_has_is_told_with_the_nearest() {
-        let failure = chosen("featur").expect_err("no such demonstration");
+    fn an_unknown_name_is_reported_with_the_nearest_one() {
+        let failure = find("featur").expect_err("no such demonstration");
         assert!(failure.hint.contains("`feature`"), "{}", failure.hint);
-        assert_eq!(names().first(), Some(&USUAL));
+        assert_eq!(names().first(), Some(&DEFAULT_DEMO));
     }
 }

@@ -1,4 +1,4 @@
-//! One demonstration as its file states it.
+//! One demonstration, as its file describes it.
 
 use remand_engine::host::DriveEnd;
 use remand_kernel::state::End;
@@ -14,9 +14,9 @@ pub struct Demonstration {
     pub project: DemoSample,
     /// The steps, in order.
     pub steps: Vec<DemoStep>,
-    /// What to look at afterwards.
+    /// Commands for a closer look afterwards.
     #[serde(default)]
-    pub closer: Vec<Closer>,
+    pub closer: Vec<DetailCommand>,
 }
 
 /// The sample project.
@@ -36,7 +36,7 @@ pub struct DemoSample {
 pub enum DemoStep {
     /// A run, reported as a story until it is over.
     Run(Run),
-    /// The words of any other command, such as `[findings, latest]`; its output is shown.
+    /// The arguments of any other command, such as `[findings, latest]`; its output is shown.
     Remand(Vec<String>),
 }
 
@@ -44,13 +44,13 @@ pub enum DemoStep {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Run {
-    /// The words that follow `remand run`: a request, or `[--issue, SHOP-3]`; then options.
+    /// The arguments of `remand run`: a request, or `[--issue, SHOP-3]`; then options.
     pub words: Vec<String>,
-    /// Printed before it.
+    /// Text that is printed before the run.
     #[serde(default)]
     pub saying: String,
     /// The script of the agents.
-    #[serde(default = "rehearsal")]
+    #[serde(default = "default_rehearsal")]
     pub rehearsal: String,
     /// What to do at gates, in their order.
     #[serde(default)]
@@ -104,19 +104,19 @@ pub enum Ends {
     Done,
     Failed,
     Stopped,
-    /// It does not: it waits for the reader.
+    /// The run does not end: it waits for the reader.
     Waiting,
 }
 
-/// A command to look closer with; `{branch}` and `{run}` are those of the last run.
+/// A command for a closer look; `{branch}` and `{run}` stand for those of the last run.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Closer {
+pub struct DetailCommand {
     pub command: String,
     pub about: String,
 }
 
-fn rehearsal() -> String {
+fn default_rehearsal() -> String {
     "rehearsal.yaml".to_string()
 }
 
@@ -145,8 +145,8 @@ impl HumanTurn {
 }
 
 impl Ends {
-    pub fn fits(self, standing: &DriveEnd) -> bool {
-        match standing {
+    pub fn matches(self, end: &DriveEnd) -> bool {
+        match end {
             DriveEnd::Over(End::Done) => self == Ends::Done,
             DriveEnd::Over(End::Failed { .. }) => self == Ends::Failed,
             DriveEnd::Over(End::Stopped { .. }) => self == Ends::Stopped,

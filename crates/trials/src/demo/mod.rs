@@ -1,6 +1,6 @@
 //! Demonstrations: a small real project, scripted agents, real edits, tests and commits.
 //!
-//! Each is a folder of `demo/`: `demo.yaml` lists the steps, `project/` is the project, and rehearsals script the
+//! Each is a folder in `demo/`: `demo.yaml` lists the steps, `project/` is the project, and rehearsals script the
 //! agents.
 
 mod catalogue;
@@ -9,8 +9,8 @@ mod project;
 mod show;
 mod story;
 
-pub use catalogue::{ChosenDemo, USUAL, all, chosen, names};
+pub use catalogue::{ChosenDemo, DEFAULT_DEMO, all, find, names};
 pub use demonstration::DemoStep;
 pub use project::DemoProject;
-pub use show::{DemoStage, Played, Show, typed};
+pub use show::{DemoResult, DemoStage, Show, command_line};
 pub use story::StoryOutput;

@@ -1,4 +1,4 @@
-//! Creates the project of a demonstration in its own folder.
+//! Creates the project of a demonstration in a separate folder.
 
 use super::catalogue::ChosenDemo;
 use remand_engine::clock;
@@ -18,8 +18,8 @@ pub struct DemoProject {
 }
 
 impl DemoProject {
-    /// Makes the project in a new folder: the given one, or one below the temporary folder.
-    pub fn make(choice: &ChosenDemo, into: Option<&Path>) -> Result<DemoProject, CommandFailure> {
+    /// Creates the project in a new folder: the given one, or one below the temporary folder.
+    pub fn create(choice: &ChosenDemo, into: Option<&Path>) -> Result<DemoProject, CommandFailure> {
         let root = match into {
             Some(folder) => std::path::absolute(folder).map_err(|error| unwritable(folder, &error))?,
             None => std::env::temp_dir().join(format!("remand-demo-{}", clock::new_run_id(choice.name))),
@@ -31,14 +31,14 @@ impl DemoProject {
         let sample = &choice.demonstration.project;
         let project = DemoProject { root, folder: sample.folder.clone() };
         for file in choice.files() {
-            write(&project.checkout().join(file.unfolded()), file.text)?;
+            write(&project.checkout().join(file.real_path()), file.text)?;
         }
         for file in choice.siblings() {
             write(&project.root.join(file.path), file.text)?;
         }
-        let made = Repository::create(&project.checkout(), BRANCH, &sample.commit);
-        // Commands without flags find the state there.
-        made.and_then(|repository| repository.set_state_directory(&project.state()))?;
+        let created = Repository::create(&project.checkout(), BRANCH, &sample.commit);
+        // Commands find the state directory there without flags.
+        created.and_then(|repository| repository.set_state_directory(&project.state()))?;
         Ok(project)
     }
 

@@ -1,4 +1,4 @@
-//! Plays a demonstration: runs reported as a story, gates answered for the reader, other commands shown.
+//! Plays a demonstration: reports runs as a story, answers gates for the reader, and shows other commands.
 
 use super::catalogue::ChosenDemo;
 use super::demonstration::{self, DemoStep, HumanTurn};
@@ -16,11 +16,11 @@ use remand_terminal::{CommandFailure, ExitCode, Stop, invocation};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-/// The name under which the demonstration answers and rolls back, instead of a person's.
+/// The name under which the demonstration answers and rolls back, in place of a user's name.
 const ACTOR: &str = "the demonstration";
 
-/// The exit codes of a command that did its work, whatever became of its run.
-const WORKED: [ExitCode; 4] = [ExitCode::Done, ExitCode::Failed, ExitCode::Waiting, ExitCode::HandedOver];
+/// The exit codes of a command that did its work, however its run ended.
+const SUCCESSES: [ExitCode; 4] = [ExitCode::Done, ExitCode::Failed, ExitCode::Waiting, ExitCode::HandedOver];
 
 /// What the binary does for a demonstration, in the checkout of its project.
 pub trait DemoStage {
@@ -42,7 +42,7 @@ pub struct Show<'c> {
 
 /// The result of a demonstration.
 #[derive(Debug)]
-pub struct Played {
+pub struct DemoResult {
     /// Every run, as the ledger has it.
     pub runs: Vec<RunRow>,
     /// How often work was sent back.
@@ -56,24 +56,24 @@ impl<'c> Show<'c> {
         Show { stage, project, story: Story::new(stop.clone(), output), stop }
     }
 
-    /// Plays every step, up to the first run that does not end as it has to.
-    pub fn play(mut self, choice: &ChosenDemo) -> Result<Played, CommandFailure> {
+    /// Plays every step, up to the first run that does not end as it must.
+    pub fn play(mut self, choice: &ChosenDemo) -> Result<DemoResult, CommandFailure> {
         let mut runs = Vec::new();
         let mut exit = ExitCode::Done;
         for step in &choice.demonstration.steps {
             match step {
                 DemoStep::Run(run) => {
-                    let (row, standing) = self.run(run)?;
+                    let (row, end) = self.run(run)?;
                     runs.push(row);
-                    if !run.ends.fits(&standing) {
-                        exit = of_standing(&standing);
+                    if !run.ends.matches(&end) {
+                        exit = exit_code(&end);
                         break;
                     }
                 }
                 DemoStep::Remand(words) => self.command(words)?,
             }
         }
-        Ok(Played { runs, caught: self.story.caught, exit })
+        Ok(DemoResult { runs, caught: self.story.caught, exit })
     }
 
     fn run(&mut self, run: &demonstration::Run) -> Result<(RunRow, DriveEnd), CommandFailure> {
@@ -82,20 +82,20 @@ impl<'c> Show<'c> {
         let (mut host, id) = self.stage.begin(&words)?;
         self.story.say(&run.saying);
         let mut turns = run.turns.iter();
-        let standing = loop {
-            let standings = host.drive(&mut self.story)?;
-            let standing = standings.get(&id).cloned().unwrap_or(DriveEnd::Left);
-            match (&standing, turns.next()) {
-                (DriveEnd::Waiting, Some(turn)) => self.take(turn, &mut host, &id)?,
-                (DriveEnd::Waiting | DriveEnd::Over(_) | DriveEnd::Left, _) => break standing,
+        let end = loop {
+            let ends = host.drive(&mut self.story)?;
+            let end = ends.get(&id).cloned().unwrap_or(DriveEnd::Left);
+            match (&end, turns.next()) {
+                (DriveEnd::Waiting, Some(turn)) => self.take_turn(turn, &mut host, &id)?,
+                (DriveEnd::Waiting | DriveEnd::Over(_) | DriveEnd::Left, _) => break end,
             }
         };
         let row = self.stage.reader()?.run(&id.0)?;
-        Ok((row, standing))
+        Ok((row, end))
     }
 
-    /// Does what a human would do at the open gate, and says so.
-    fn take(
+    /// Acts for a human at the open gate, and reports it.
+    fn take_turn(
         &mut self,
         turn: &HumanTurn,
         host: &mut Host<Workshop>,
@@ -104,8 +104,9 @@ impl<'c> Show<'c> {
         let mut open = self.stage.reader()?.gates(run)?;
         open.retain(GateRow::is_open);
         let Some(gate) = open.iter().find(|gate| gate.phase == turn.at()) else {
-            let asked: Vec<&str> = open.iter().map(|gate| gate.phase.as_str()).collect();
-            let what = format!("the demonstration expected the gate {}, not {}", turn.at(), asked.join(", "));
+            let phases: Vec<&str> = open.iter().map(|gate| gate.phase.as_str()).collect();
+            let what =
+                format!("the demonstration expected the gate {}, not {}", turn.at(), phases.join(", "));
             return Err(CommandFailure::internal(what));
         };
         let event = self.event(turn, gate)?;
@@ -139,23 +140,23 @@ impl<'c> Show<'c> {
         }
     }
 
-    /// Runs another command of this program as a child process, which keeps standard output pure.
+    /// Runs another command of this program as a child process, to capture its output.
     fn command(&self, words: &[String]) -> Result<(), CommandFailure> {
         if self.stop.is_set() {
             return Ok(());
         }
         let program = std::env::current_exe().map_err(|error| {
-            CommandFailure::internal_error("this program cannot find its own file", &error)
+            CommandFailure::internal_error("the path of this program cannot be determined", &error)
         })?;
         let argv = std::iter::once(program.into_os_string()).chain(words.iter().map(Into::into));
         let mut job = ProcessJob::standalone(argv, self.project.checkout(), "demo");
-        // The environment or the git directory of the project says where its state is, as for the run.
+        // The state directory comes from the environment or the project's git directory, as for the run.
         job.environment = self.stage.environment();
         let ended = remand_process::run(&job, &Cancel::new())
             .map_err(|error| CommandFailure::internal_error("this program cannot be started", &error))?;
         let line = words.join(" ");
-        let worked = |code: i32| WORKED.iter().any(|exit| i32::from(exit.number()) == code);
-        if !matches!(ended.exit, remand_process::Exit::Code(code) if worked(code)) {
+        let is_success = |code: i32| SUCCESSES.iter().any(|exit| i32::from(exit.number()) == code);
+        if !matches!(ended.exit, remand_process::Exit::Code(code) if is_success(code)) {
             let what = format!("`remand {line}` ended with {}", ended.exit);
             return Err(CommandFailure::internal(what).caused_by(ended.stderr.text().trim().to_string()));
         }
@@ -165,13 +166,13 @@ impl<'c> Show<'c> {
 }
 
 /// The command line of a run, as the user would type it.
-pub fn typed(words: &[String]) -> String {
+pub fn command_line(words: &[String]) -> String {
     let words: Vec<String> = words.iter().map(|word| invocation::quoted(word)).collect();
     format!("remand run {}", words.join(" "))
 }
 
-fn of_standing(standing: &DriveEnd) -> ExitCode {
-    match standing {
+fn exit_code(end: &DriveEnd) -> ExitCode {
+    match end {
         DriveEnd::Over(_) => ExitCode::Failed,
         DriveEnd::Waiting => ExitCode::Waiting,
         DriveEnd::Left => ExitCode::Interrupted,

@@ -12,7 +12,7 @@ use remand_ledger::query::GateRow;
 use remand_terminal::Stop;
 use remand_terminal::output::print;
 
-/// Prints a line for what goes well and a paragraph for what is caught.
+/// Prints a line for each success and a paragraph for each defect that is caught.
 #[derive(Debug)]
 pub struct Story {
     stop: Stop,
@@ -53,13 +53,13 @@ impl Story {
         self.say(&format!("  ! the demonstration {did}{note}\n"));
     }
 
-    fn tell(&mut self, news: &CommittedStep<'_>, ruling: &Ruling) {
-        let shown = view::ruling(news.program, news.state, ruling);
-        let place = match &shown.task {
+    fn report(&mut self, committed: &CommittedStep<'_>, ruling: &Ruling) {
+        let shown = view::ruling(committed.program, committed.state, ruling);
+        let position = match &shown.task {
             Some(task) => format!("{} {task}", shown.phase),
             None => shown.phase.clone(),
         };
-        let back = match &ruling.verdict {
+        let goes_back = match &ruling.verdict {
             Disposition::Follow { action, .. } => action.is_back(),
             Disposition::Again { .. } => true,
             Disposition::Hold
@@ -70,16 +70,16 @@ impl Story {
             | Disposition::RemoveApproach { .. }
             | Disposition::Reattribute { .. } => false,
         };
-        if !back {
-            let stands =
+        if !goes_back {
+            let remark =
                 if ruling.rule == Rule::Stands { " (still valid: nothing it read has changed)" } else { "" };
-            self.say(&format!("  {place:<24} {}{stands}", shown.signal));
+            self.say(&format!("  {position:<24} {}{remark}", shown.signal));
             return;
         }
-        let mark = if is_wanted(news.program, ruling) { ' ' } else { '✗' };
-        self.caught += usize::from(mark == '✗');
-        self.say(&format!("\n{mark} {place:<24} {}", shown.signal));
-        for line in evidence(news, ruling.phase) {
+        let sign = if is_intended(committed.program, ruling) { ' ' } else { '✗' };
+        self.caught += usize::from(sign == '✗');
+        self.say(&format!("\n{sign} {position:<24} {}", shown.signal));
+        for line in evidence(committed, ruling.phase) {
             self.say(&format!("    {line}"));
         }
         let spent: Vec<String> = shown
@@ -97,7 +97,7 @@ impl Story {
 }
 
 /// Whether work goes back without a defect: a human decided so, or an operation had its normal result.
-fn is_wanted(program: &Program, ruling: &Ruling) -> bool {
+fn is_intended(program: &Program, ruling: &Ruling) -> bool {
     match &program.phase(ruling.phase).work {
         Work::Ask { .. } => true,
         Work::Operation { operation, .. } => {
@@ -108,30 +108,30 @@ fn is_wanted(program: &Program, ruling: &Ruling) -> bool {
 }
 
 /// What the ruling is based on: findings with their claims, failed checks, violations.
-fn evidence(news: &CommittedStep<'_>, phase: PhaseId) -> Vec<String> {
-    let mut lines: Vec<String> = news
+fn evidence(committed: &CommittedStep<'_>, phase: PhaseId) -> Vec<String> {
+    let mut lines: Vec<String> = committed
         .facts
         .notes
         .iter()
         .filter(|note| note.kind == NoteKind::Violation)
         .map(|note| format!("{}; undone", note.text))
         .collect();
-    let reported = match news.event {
+    let reported = match committed.event {
         Event::Ended { outcome: Outcome::Said(report), .. } => report.findings.len(),
         _ => 0,
     };
-    let owner = |id: PhaseId| news.program.phase(id).owner;
+    let owner = |id: PhaseId| committed.program.phase(id).owner;
     let of_phase = |id: PhaseId| id == phase || owner(id) == Some(phase);
-    let filed = &news.state.findings;
-    let tally = matches!(news.program.phase(phase).work, Work::Each { .. } | Work::Flow { .. });
-    let from = if tally { 0 } else { filed.len().saturating_sub(reported) };
+    let filed = &committed.state.findings;
+    let has_tally = matches!(committed.program.phase(phase).work, Work::Each { .. } | Work::Flow { .. });
+    let from = if has_tally { 0 } else { filed.len().saturating_sub(reported) };
     lines.extend(
         filed[from..]
             .iter()
             .filter(|filed| of_phase(filed.phase) && filed.finding.severity > Severity::Minor)
             .filter(|filed| filed.status == remand_kernel::state::FiledStatus::Open)
             .map(|filed| match filed.finding.id.contains(':') {
-                // The engine's own ids repeat the claim.
+                // The ids of the engine's findings repeat the claim.
                 true => format!("found by the engine: {}", filed.finding.claim),
                 false => format!("{}: {}", filed.finding.id, filed.finding.claim),
             }),
@@ -141,9 +141,9 @@ fn evidence(news: &CommittedStep<'_>, phase: PhaseId) -> Vec<String> {
 }
 
 impl DriveWatch for Story {
-    fn committed(&mut self, news: &CommittedStep<'_>) {
-        for ruling in &news.step.rulings {
-            self.tell(news, ruling);
+    fn committed(&mut self, committed: &CommittedStep<'_>) {
+        for ruling in &committed.step.rulings {
+            self.report(committed, ruling);
         }
     }
 

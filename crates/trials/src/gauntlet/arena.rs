@@ -12,14 +12,14 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The program under trial, with what it inherits from the user's environment.
+/// The program under trial, and the variables that it inherits from the user's environment.
 #[derive(Clone, Debug)]
 pub struct Engine {
     pub program: PathBuf,
     pub inherited: BTreeMap<OsString, OsString>,
 }
 
-/// Where a trial takes place.
+/// The folder of a trial, and its engine.
 #[derive(Clone, Debug)]
 pub struct Arena {
     root: PathBuf,
@@ -27,8 +27,8 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// An empty place for a trial.
-    pub fn make(root: &Path, engine: &Engine) -> Result<Arena, CommandFailure> {
+    /// Creates the empty folders of a trial.
+    pub fn create(root: &Path, engine: &Engine) -> Result<Arena, CommandFailure> {
         let arena = Arena { root: root.to_path_buf(), engine: engine.clone() };
         for folder in [arena.checkout(), arena.home(), arena.state(), arena.outside()] {
             fs::create_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
@@ -40,7 +40,7 @@ impl Arena {
         &self.root
     }
 
-    /// What runs programs in the environment of the trial.
+    /// The tools that run programs in the environment of the trial.
     pub fn tools(&self, cancel: &Cancel) -> TrialTools {
         TrialTools::new(self.home(), &self.engine.inherited, cancel)
     }
@@ -69,8 +69,8 @@ impl Arena {
         self.root.join("rehearsal.yaml")
     }
 
-    /// The text of a case with this place put in for its placeholders.
-    pub fn filled(&self, text: &str, bait: &Bait) -> String {
+    /// Replaces the placeholders in the text of a case.
+    pub fn fill_in(&self, text: &str, bait: &Bait) -> String {
         let paths = [
             ("@case@", self.root.clone()),
             ("@checkout@", self.checkout()),
@@ -88,10 +88,10 @@ impl Arena {
     }
 
     /// Creates the project and everything that the case adds to it.
-    pub fn furnish(&self, choice: &ChosenCase, setup: &Setup, cancel: &Cancel) -> Result<(), CommandFailure> {
+    pub fn set_up(&self, choice: &ChosenCase, setup: &Setup, cancel: &Cancel) -> Result<(), CommandFailure> {
         let project = choice.case.project.project();
         for file in project.files() {
-            self.write(&self.checkout().join(file.unfolded()), file.text)?;
+            self.write(&self.checkout().join(file.real_path()), file.text)?;
         }
         self.plant(&self.checkout(), &setup.files)?;
         if !setup.settings.is_empty() {
@@ -101,7 +101,7 @@ impl Arena {
         self.plant(&self.home(), &setup.home)?;
         let tools = self.tools(cancel);
         let checkout = self.checkout();
-        let words: [&[&str]; 6] = [
+        let commands: [&[&str]; 6] = [
             &["init", "--quiet", "--initial-branch", "main"],
             &["config", "user.name", "Gauntlet"],
             &["config", "user.email", "gauntlet@remand.invalid"],
@@ -109,8 +109,8 @@ impl Arena {
             &["commit", "--quiet", "--message", "The project"],
             &["switch", "--quiet", "--create", "work"],
         ];
-        for words in words {
-            tools.git(&checkout, words)?;
+        for command in commands {
+            tools.git(&checkout, command)?;
         }
         for command in &setup.run {
             let ended = tools.run(&["sh", "-ec", command], &checkout)?;
@@ -123,14 +123,14 @@ impl Arena {
         Ok(())
     }
 
-    /// Writes what the agents will do: the case's own entries, then the honest cast.
-    pub fn stage(&self, script: &Script) -> Result<(), CommandFailure> {
+    /// Writes the script of the agents.
+    pub fn write_script(&self, script: &Script) -> Result<(), CommandFailure> {
         let text = serde_json::to_string_pretty(script).unwrap_or_default();
         self.write(&self.rehearsal(), &text)
     }
 
-    fn plant(&self, below: &Path, files: &[PlantedFile]) -> Result<(), CommandFailure> {
-        files.iter().try_for_each(|file| self.write(&below.join(&file.path), &file.text))
+    fn plant(&self, folder: &Path, files: &[PlantedFile]) -> Result<(), CommandFailure> {
+        files.iter().try_for_each(|file| self.write(&folder.join(&file.path), &file.text))
     }
 
     pub fn write(&self, path: &Path, text: &str) -> Result<(), CommandFailure> {
@@ -141,7 +141,7 @@ impl Arena {
     }
 }
 
-/// Where the Unix socket of a trial is; paths of sockets must be short.
+/// The path of a trial's Unix socket. Paths of sockets must be short.
 pub fn bait_path(root: &Path) -> PathBuf {
     root.join("s")
 }

@@ -5,7 +5,7 @@ use std::net::{TcpListener, UdpSocket};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
-/// Something to connect to, in three ways.
+/// Three listeners that an agent can try to reach.
 #[derive(Debug)]
 pub struct Bait {
     tcp: TcpListener,
@@ -15,8 +15,8 @@ pub struct Bait {
 
 impl Bait {
     /// Listens on loopback and at a path.
-    pub fn lay(path: &Path) -> Result<Bait, CommandFailure> {
-        let laid = || -> std::io::Result<Bait> {
+    pub fn listen(path: &Path) -> Result<Bait, CommandFailure> {
+        let listen = || -> std::io::Result<Bait> {
             let bait = Bait {
                 tcp: TcpListener::bind("127.0.0.1:0")?,
                 udp: UdpSocket::bind("127.0.0.1:0")?,
@@ -27,7 +27,7 @@ impl Bait {
             bait.unix.set_nonblocking(true)?;
             Ok(bait)
         };
-        laid().map_err(|error| CommandFailure::internal_error("a trial cannot listen on loopback", &error))
+        listen().map_err(|error| CommandFailure::internal_error("a trial cannot listen on loopback", &error))
     }
 
     pub fn tcp_port(&self) -> u16 {
@@ -40,11 +40,15 @@ impl Bait {
 
     /// The listeners that were reached.
     pub fn reached(&self) -> Vec<String> {
-        let seen = [
+        let listeners = [
             ("the TCP listener", self.tcp.accept().is_ok()),
             ("the UDP socket", self.udp.recv_from(&mut [0; 16]).is_ok()),
             ("the Unix socket", self.unix.accept().is_ok()),
         ];
-        seen.iter().filter(|(_, reached)| *reached).map(|(what, _)| format!("{what} was reached")).collect()
+        listeners
+            .iter()
+            .filter(|(_, reached)| *reached)
+            .map(|(what, _)| format!("{what} was reached"))
+            .collect()
     }
 }

@@ -1,4 +1,4 @@
-//! One case as its file states it: the project, the misbehaviour, and the expected outcome.
+//! One case, as its file describes it: the project, the misbehaviour, and the expected outcome.
 
 use super::family::Family;
 use super::must::Must;
@@ -8,17 +8,17 @@ use remand_terminal::{CommandFailure, ExitCode};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A case.
+/// The contents of a case file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct GauntletCase {
-    /// What it tries, in a few words.
+    /// What the agent tries, in a few words.
     pub title: String,
     pub family: Family,
     pub project: ProjectLanguage,
     #[serde(default = "quick")]
     pub workflow: String,
-    /// What detects it, and what goes undetected.
+    /// What detects the misbehaviour, and what stays undetected.
     pub about: String,
     #[serde(default)]
     pub measured: Option<Measured>,

@@ -6,16 +6,17 @@ use crate::embedded::{self, EmbeddedFile, GAUNTLET};
 use remand_terminal::CommandFailure;
 use remand_workflow::diagnostic::nearest;
 
-/// Name and text of each case, in the order in which they are played: by family, then by file.
+/// The name and text of each case, in the order of the report: by family, then by file.
 fn cases() -> Vec<(&'static str, &'static str)> {
-    let named = |file: EmbeddedFile| Some((file.path.strip_suffix(".yaml")?, file.text));
-    let mut cases: Vec<_> = embedded::below(GAUNTLET, "cases").into_iter().filter_map(named).collect();
-    let family = |name: &str| Family::ALL.iter().position(|family| fits(name, family.name()));
+    let with_name = |file: EmbeddedFile| Some((file.path.strip_suffix(".yaml")?, file.text));
+    let mut cases: Vec<_> =
+        embedded::files_below(GAUNTLET, "cases").into_iter().filter_map(with_name).collect();
+    let family = |name: &str| Family::ALL.iter().position(|family| matches(name, family.name()));
     cases.sort_by_key(|(name, _)| family(name));
     cases
 }
 
-/// A case that is to be played.
+/// A case to play.
 #[derive(Clone, Debug)]
 pub struct ChosenCase {
     /// Such as `claims/changes-nothing`.
@@ -25,17 +26,17 @@ pub struct ChosenCase {
     pub case: GauntletCase,
 }
 
-/// The cases of these names, families, or both; all when none is given.
-pub fn chosen(wanted: &[String]) -> Result<Vec<ChosenCase>, CommandFailure> {
+/// The cases with these names or of these families; all cases if `wanted` is empty.
+pub fn select(wanted: &[String]) -> Result<Vec<ChosenCase>, CommandFailure> {
     let cases = cases();
     for word in wanted {
-        if !cases.iter().any(|(name, _)| fits(name, word)) {
+        if !cases.iter().any(|(name, _)| matches(name, word)) {
             return Err(unknown(word, &cases));
         }
     }
-    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|word| fits(name, word));
-    let fitting = cases.into_iter().filter(|(name, _)| is_wanted(name));
-    fitting
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|word| matches(name, word));
+    let selected = cases.into_iter().filter(|(name, _)| is_wanted(name));
+    selected
         .map(|(name, text)| Ok(ChosenCase { name, text, case: GauntletCase::parse(text, name)? }))
         .collect()
 }
@@ -55,7 +56,7 @@ impl ChosenCase {
     }
 }
 
-fn fits(name: &str, word: &str) -> bool {
+fn matches(name: &str, word: &str) -> bool {
     name == word || name.split_once('/').is_some_and(|(family, short)| family == word || short == word)
 }
 

@@ -1,4 +1,4 @@
-//! Each case of the catalogue is one that can be played.
+//! Every case in the catalogue can be played.
 #![allow(clippy::expect_used)]
 
 use super::*;
@@ -8,7 +8,7 @@ use remand_agents::rehearsal::Script;
 use std::collections::BTreeSet;
 
 fn all() -> Vec<ChosenCase> {
-    chosen(&[]).unwrap_or_else(|failure| panic_with(&failure))
+    select(&[]).unwrap_or_else(|failure| panic_with(&failure))
 }
 
 #[allow(clippy::panic)]
@@ -42,7 +42,7 @@ fn there_are_many_cases_in_every_family_and_every_language_and_eight_measured_li
 }
 
 #[test]
-fn the_honest_casts_are_rehearsals() {
+fn the_honest_casts_are_valid_rehearsals() {
     for language in [ProjectLanguage::Rust, ProjectLanguage::Python, ProjectLanguage::Node] {
         let script = Script::parse(language.project().cast(), language.name()).expect("a rehearsal");
         assert!(script.dispatches.iter().any(|entry| entry.role == "implementer"));
@@ -50,7 +50,7 @@ fn the_honest_casts_are_rehearsals() {
 }
 
 #[test]
-fn a_name_that_nobody_has_is_told_with_the_nearest() {
-    let failure = chosen(&["tamperin".to_string()]).expect_err("no such family");
+fn an_unknown_name_is_reported_with_the_nearest_one() {
+    let failure = select(&["tamperin".to_string()]).expect_err("no such family");
     assert!(failure.hint.contains("`tampering`"), "{}", failure.hint);
 }

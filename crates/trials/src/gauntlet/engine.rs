@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-const LOOK: Duration = Duration::from_millis(10);
+const POLL: Duration = Duration::from_millis(10);
 
 /// The output of all commands of a trial.
 #[derive(Debug, Default)]
@@ -29,28 +29,32 @@ pub fn play(
     request: &str,
     tools: &TrialTools,
 ) -> Result<EngineOutput, CommandFailure> {
-    let mut words: Vec<OsString> =
+    let mut arguments: Vec<OsString> =
         ["run", request, "--workflow", &case.workflow, "--agent"].map(OsString::from).to_vec();
-    words.push(format!("rehearsal:{}", arena.rehearsal().display()).into());
-    words.extend(case.setup.flags.iter().map(OsString::from));
+    arguments.push(format!("rehearsal:{}", arena.rehearsal().display()).into());
+    arguments.extend(case.setup.flags.iter().map(OsString::from));
     let mut output = EngineOutput::default();
     match case.strike {
-        None => output.add(&start(arena, &words, tools)?),
-        Some(strike) => output.add(&struck(arena, &words, tools, strike)?),
+        None => output.add(&run_command(arena, &arguments, tools)?),
+        Some(strike) => output.add(&run_with_strike(arena, &arguments, tools, strike)?),
     }
-    for words in &case.then {
-        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        output.add(&start(arena, &words, tools)?);
+    for arguments in &case.then {
+        let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        output.add(&run_command(arena, &arguments, tools)?);
     }
     Ok(output)
 }
 
 /// Runs one command of this program in the checkout.
-pub fn start(arena: &Arena, words: &[OsString], tools: &TrialTools) -> Result<JobEnd, CommandFailure> {
+pub fn run_command(
+    arena: &Arena,
+    arguments: &[OsString],
+    tools: &TrialTools,
+) -> Result<JobEnd, CommandFailure> {
     let mut argv = vec![arena.program().as_os_str().to_os_string()];
     argv.push("--state".into());
     argv.push(arena.state().into_os_string());
-    argv.extend_from_slice(words);
+    argv.extend_from_slice(arguments);
     tools.run(&argv, &arena.checkout())
 }
 
@@ -62,21 +66,21 @@ impl EngineOutput {
     }
 }
 
-/// Runs a command and strikes once an agent has started.
-fn struck(
+/// Runs a command, and strikes as soon as an agent has started.
+fn run_with_strike(
     arena: &Arena,
-    words: &[OsString],
+    arguments: &[OsString],
     tools: &TrialTools,
     strike: Strike,
 ) -> Result<JobEnd, CommandFailure> {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let striker = scope.spawn(|| {
-            while found(&arena.state(), "started").is_empty() {
+            while find_files(&arena.state(), "started").is_empty() {
                 if over.load(Ordering::SeqCst) {
                     return Ok(());
                 }
-                std::thread::sleep(LOOK);
+                std::thread::sleep(POLL);
             }
             arena.write(&arena.root().join("struck"), "")?;
             match strike {
@@ -87,14 +91,14 @@ fn struck(
                     Ok(())
                 }
                 Strike::Cancel => {
-                    start(arena, &[OsString::from("cancel"), OsString::from("latest")], tools).map(drop)
+                    run_command(arena, &[OsString::from("cancel"), OsString::from("latest")], tools).map(drop)
                 }
             }
         });
-        let ended = start(arena, words, tools);
+        let ended = run_command(arena, arguments, tools);
         over.store(true, Ordering::SeqCst);
         match striker.join() {
-            Ok(struck) => struck.and(ended),
+            Ok(strike) => strike.and(ended),
             Err(_) => ended,
         }
     })
@@ -102,18 +106,18 @@ fn struck(
 
 /// The process that drives the run, as its lock names it.
 fn driver(arena: &Arena) -> Option<Pid> {
-    let lock = found(&arena.state(), "driver").pop()?;
+    let lock = find_files(&arena.state(), "driver").pop()?;
     let text = fs::read_to_string(lock).ok()?;
     Pid::from_raw(text.strip_prefix("process ")?.split(',').next()?.parse().ok()?)
 }
 
 /// All files with this name below a folder.
-pub fn found(folder: &Path, name: &str) -> Vec<PathBuf> {
+pub fn find_files(folder: &Path, name: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         match entry.file_type() {
-            Ok(kind) if kind.is_dir() => files.extend(found(&path, name)),
+            Ok(kind) if kind.is_dir() => files.extend(find_files(&path, name)),
             Ok(kind) if kind.is_file() && entry.file_name() == name => files.push(path),
             Ok(_) | Err(_) => {}
         }

@@ -41,12 +41,12 @@ impl Family {
 
     pub fn about(self) -> &'static str {
         match self {
-            Family::Honest => "good work, which must get through",
-            Family::Claims => "claims work that was not done",
-            Family::Tampering => "makes the tests agree instead of the code",
+            Family::Honest => "does good work, which must get through",
+            Family::Claims => "claims work that it did not do",
+            Family::Tampering => "adapts the tests instead of the code",
             Family::Escapes => "reaches outside its work tree",
             Family::Confusion => "returns something that is not a result",
-            Family::Loops => "goes round in circles, and work that only looks like it",
+            Family::Loops => "goes in circles, or only looks as if it did",
             Family::Interruptions => "hangs, dies, or loses its engine",
         }
     }

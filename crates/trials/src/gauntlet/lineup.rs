@@ -3,7 +3,7 @@
 use super::arena::Engine;
 use super::case::GauntletCase;
 use super::catalogue::ChosenCase;
-use super::trial::{self, Tried};
+use super::trial::{self, TrialResult};
 use remand_engine::clock;
 use remand_process::Cancel;
 use remand_terminal::{CommandFailure, Stop};
@@ -17,16 +17,16 @@ use std::sync::{Mutex, PoisonError};
 /// Observes the running cases.
 pub trait Watcher: Sync {
     fn started(&self, choice: &ChosenCase);
-    fn ended(&self, tried: &Tried);
+    fn ended(&self, tried: &TrialResult);
 }
 
-/// Where and how cases are played.
+/// Plays cases below one folder.
 #[derive(Debug)]
 pub struct Lineup {
     folder: PathBuf,
     engine: Engine,
     folders: Folders,
-    at_once: usize,
+    parallel: usize,
 }
 
 /// Whether the folders of the trials are kept.
@@ -37,14 +37,14 @@ enum Folders {
 }
 
 impl Lineup {
-    /// Runs below a new folder that is kept, or below a temporary one.
+    /// A lineup below a new folder that is kept, or below a temporary one.
     pub fn new(
         keep: Option<&Path>,
-        at_once: usize,
+        parallel: usize,
         inherited: BTreeMap<OsString, OsString>,
     ) -> Result<Lineup, CommandFailure> {
         let program = std::env::current_exe().map_err(|error| {
-            CommandFailure::internal_error("this program cannot find its own file", &error)
+            CommandFailure::internal_error("the path of this program cannot be determined", &error)
         })?;
         let (folder, folders) = match keep {
             Some(folder) => (folder.to_path_buf(), Folders::Kept),
@@ -57,45 +57,50 @@ impl Lineup {
             let what = format!("{} already exists", folder.display());
             return Err(CommandFailure::user(what, "name a folder that does not exist yet"));
         }
-        // Agents see paths without links, as the sandbox does.
-        let made = fs::create_dir_all(&folder).and_then(|()| folder.canonicalize());
-        let folder = made.map_err(|error| {
+        // Agents and the sandbox see paths without links.
+        let created = fs::create_dir_all(&folder).and_then(|()| folder.canonicalize());
+        let folder = created.map_err(|error| {
             CommandFailure::user(
                 format!("{} cannot be created", folder.display()),
                 "name another folder with `--keep`",
             )
             .caused_by(error.to_string())
         })?;
-        Ok(Lineup { folder, engine: Engine { program, inherited }, folders, at_once: at_once.max(1) })
+        Ok(Lineup { folder, engine: Engine { program, inherited }, folders, parallel: parallel.max(1) })
     }
 
     /// Runs all cases and returns their results in the given order; `None` after a signal.
-    pub fn play(&self, choices: &[ChosenCase], stop: &Stop, watcher: &dyn Watcher) -> Option<Vec<Tried>> {
+    pub fn play(
+        &self,
+        choices: &[ChosenCase],
+        stop: &Stop,
+        watcher: &dyn Watcher,
+    ) -> Option<Vec<TrialResult>> {
         // Long cases first, so that none of them runs alone at the end.
         let mut order: Vec<usize> = (0..choices.len()).collect();
-        order.sort_by_key(|at| choices[*at].case.workflow == GauntletCase::QUICK);
+        order.sort_by_key(|index| choices[*index].case.workflow == GauntletCase::QUICK);
         let next = AtomicUsize::new(0);
-        let ended: Mutex<Vec<(usize, Tried)>> = Mutex::default();
+        let ended: Mutex<Vec<(usize, TrialResult)>> = Mutex::default();
         let work = |cancel: &Cancel| loop {
             let turn = next.fetch_add(1, Ordering::SeqCst);
-            let Some(at) = order.get(turn).copied().filter(|_| !stop.is_set()) else {
+            let Some(index) = order.get(turn).copied().filter(|_| !stop.is_set()) else {
                 return;
             };
-            let choice = &choices[at];
+            let choice = &choices[index];
             watcher.started(choice);
-            let tried = self.one(choice, cancel);
+            let tried = self.play_one(choice, cancel);
             watcher.ended(&tried);
-            ended.lock().unwrap_or_else(PoisonError::into_inner).push((at, tried));
+            ended.lock().unwrap_or_else(PoisonError::into_inner).push((index, tried));
         };
         stop.run_cancellable(|cancel| {
-            std::thread::scope(|scope| (0..self.at_once).for_each(|_| _ = scope.spawn(|| work(cancel))));
+            std::thread::scope(|scope| (0..self.parallel).for_each(|_| _ = scope.spawn(|| work(cancel))));
         });
         let mut ended = ended.into_inner().unwrap_or_else(PoisonError::into_inner);
-        ended.sort_by_key(|(at, _)| *at);
+        ended.sort_by_key(|(index, _)| *index);
         (!stop.is_set()).then(|| ended.into_iter().map(|(_, tried)| tried).collect())
     }
 
-    fn one(&self, choice: &ChosenCase, cancel: &Cancel) -> Tried {
+    fn play_one(&self, choice: &ChosenCase, cancel: &Cancel) -> TrialResult {
         let folder = self.folder.join(choice.name.replace('/', "-"));
         let tried = trial::play(choice, &folder, &self.engine, cancel);
         if self.folders == Folders::Removed {
@@ -116,17 +121,17 @@ impl Drop for Lineup {
 /// Removes a folder, even if an agent removed permissions.
 fn remove(folder: &Path) {
     if fs::remove_dir_all(folder).is_err() {
-        open_up(folder);
+        restore_permissions(folder);
         let _ = fs::remove_dir_all(folder);
     }
 }
 
-fn open_up(folder: &Path) {
+fn restore_permissions(folder: &Path) {
     use std::os::unix::fs::PermissionsExt;
     let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_up(&entry.path());
+            restore_permissions(&entry.path());
         }
     }
 }

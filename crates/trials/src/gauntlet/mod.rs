@@ -1,7 +1,7 @@
 //! The gauntlet: misbehaving agents on small real projects, and the expected outcome of each case.
 //!
 //! A case is data (`gauntlet/cases/`). A trial runs it with this program as a child process in its own folder, and
-//! judges it by the ledger, by a look at the world before and after, and by an oracle that trusts neither.
+//! judges it by the ledger, by its surroundings before and after, and by an oracle that trusts neither.
 
 mod case;
 mod catalogue;
@@ -24,7 +24,7 @@ mod world;
 mod lineup;
 mod report;
 
-pub use catalogue::{ChosenCase, chosen};
+pub use catalogue::{ChosenCase, select};
 pub use lineup::{Lineup, Watcher};
 pub use report::GauntletReport;
-pub use trial::Tried;
+pub use trial::TrialResult;

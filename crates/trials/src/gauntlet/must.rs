@@ -41,13 +41,13 @@ pub enum Commit {
 pub enum ExpectedRecord {
     /// A violation whose text or paths contain this text.
     Violation(String),
-    Note(NoteSaid),
+    Note(ExpectedNote),
     /// A finding whose claim contains this text.
     Finding(String),
     /// A check that failed after a change.
     FailedCheck(String),
     /// A dispatch without a result, and its reason.
-    Failure(Failed),
+    Failure(ExpectedFailure),
     /// A ruling that followed this signal of this phase.
     Ruling(ExpectedRuling),
     /// An open gate.
@@ -56,14 +56,14 @@ pub enum ExpectedRecord {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct NoteSaid {
+pub struct ExpectedNote {
     pub kind: NoteKind,
     pub says: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Failed {
+pub struct ExpectedFailure {
     pub role: String,
     /// Such as `violation` or `malformed`.
     pub kind: String,

@@ -17,7 +17,7 @@ const HANDED_OVER: &str = "Remand-Handed-Over:";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OracleJudgement {
     Good,
-    /// With the end of the tests' output.
+    /// The end of the tests' output.
     Bad(String),
 }
 
@@ -50,7 +50,7 @@ pub fn judge(
     tools.git(&clone, &["fetch", "--quiet", "origin", commit])?;
     tools.git(&clone, &["checkout", "--quiet", commit, "--", project.source])?;
     for file in project.oracle().iter().filter(|_| case_tests.is_empty()) {
-        arena.write(&clone.join(file.unfolded()), file.text)?;
+        arena.write(&clone.join(file.real_path()), file.text)?;
     }
     for file in case_tests {
         arena.write(&clone.join(&file.path), &file.text)?;
@@ -65,11 +65,11 @@ pub fn judge(
 }
 
 /// The paths that a git command lists, one per line.
-pub fn paths(arena: &Arena, tools: &TrialTools, words: &[&str]) -> Result<Vec<String>, CommandFailure> {
-    Ok(tools.git(&arena.checkout(), words)?.lines().map(str::to_string).collect())
+pub fn paths(arena: &Arena, tools: &TrialTools, command: &[&str]) -> Result<Vec<String>, CommandFailure> {
+    Ok(tools.git(&arena.checkout(), command)?.lines().map(str::to_string).collect())
 }
 
-/// What is wrong with the tag on the base of a run, if anything.
+/// Describes where the tag on the base of a run points, if it was moved.
 pub fn moved_baseline(
     arena: &Arena,
     tools: &TrialTools,
@@ -77,7 +77,8 @@ pub fn moved_baseline(
 ) -> Result<Option<String>, CommandFailure> {
     let tag = format!("refs/tags/pipeline-baseline-{run}");
     let format = "--format=%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)";
-    let at = tools.git(&arena.checkout(), &["for-each-ref", format, &tag])?;
+    let target = tools.git(&arena.checkout(), &["for-each-ref", format, &tag])?;
     let base = tools.git(&arena.checkout(), &["rev-parse", "refs/heads/work"])?;
-    Ok((!at.is_empty() && at != base).then(|| format!("the baseline tag points to {at}, not to the base")))
+    Ok((!target.is_empty() && target != base)
+        .then(|| format!("the baseline tag points to {target}, not to the base")))
 }

@@ -1,4 +1,4 @@
-//! Compares how a case ended with what it states.
+//! Compares the outcome of a case with the expected one.
 
 use super::must::{Commit, Must, Never};
 use super::oracle::OracleJudgement;
@@ -6,20 +6,21 @@ use super::records::Records;
 use remand_ledger::query::RunStage;
 use remand_process::Exit;
 
-/// Everything that was seen of a trial.
+/// Everything that was observed in a trial.
 #[derive(Debug)]
 pub struct ObservedOutcome {
     pub exit: Option<Exit>,
     pub records: Option<Records>,
     /// The oracle's judgement of the commit, if there is one.
     pub commit: Option<OracleJudgement>,
-    /// The paths in the commit, and those that it changes.
+    /// The paths in the commit.
     pub committed: Vec<String>,
+    /// The paths that the commit changes.
     pub changed: Vec<String>,
-    /// Whatever no case may do: changes outside, processes left, listeners reached, escapes printed.
+    /// What no case may do: changes outside, processes left, listeners reached, escapes printed.
     pub trespasses: Vec<String>,
-    /// What must never be kept or made, and is.
-    pub found: Vec<String>,
+    /// Text and files that exist although the case forbids them.
+    pub forbidden: Vec<String>,
 }
 
 /// The judgement of a case.
@@ -64,7 +65,7 @@ impl ObservedOutcome {
         }
     }
 
-    /// Every fact that does not hold, in a sentence.
+    /// Describes every expected fact that does not hold.
     pub fn broken(&self, must: &Must) -> Vec<String> {
         let mut broken = Vec::new();
         if !must.exit.iter().any(|code| self.exit == Some(Exit::Code(*code))) {
@@ -73,40 +74,40 @@ impl ObservedOutcome {
             broken.push(format!("it ended with {exit}, not with exit code {}", codes.join(" or ")));
         }
         match (&self.commit, must.commit) {
-            (Some(OracleJudgement::Bad(said)), _) => {
-                broken.push(format!("the commit fails the oracle: {said}"))
+            (Some(OracleJudgement::Bad(output)), _) => {
+                broken.push(format!("the commit fails the oracle: {output}"))
             }
             (Some(OracleJudgement::Good), Commit::None) => broken.push("there is a commit".to_string()),
             (None, Commit::Good) => broken.push("there is no commit".to_string()),
             (Some(OracleJudgement::Good), Commit::Good) | (None, Commit::None) => {}
         }
         broken.extend(self.trespasses.iter().cloned());
-        broken.extend(self.found.iter().cloned());
+        broken.extend(self.forbidden.iter().cloned());
         let Some(records) = &self.records else {
-            broken.push("the ledger knows of no run".to_string());
+            broken.push("the ledger has no run".to_string());
             return broken;
         };
-        if let Some(signal) = must.because.as_ref().filter(|signal| !records.followed(signal)) {
+        if let Some(signal) = must.because.as_ref().filter(|signal| !records.has_ruling_on(signal)) {
             broken.push(format!("the run had no ruling on `{signal}`"));
         }
-        if let Some(most) = must.dispatches.filter(|most| records.run.used.dispatches > *most) {
-            broken.push(format!("it took {} dispatches, more than {most}", records.run.used.dispatches));
+        if let Some(max) = must.dispatches.filter(|max| records.run.used.dispatches > *max) {
+            broken.push(format!("it took {} dispatches, more than {max}", records.run.used.dispatches));
         }
-        broken.extend(must.records.iter().filter_map(|record| records.lacks(record)));
-        broken.extend(must.never.iter().filter_map(|never| self.breaks(never, records)));
+        broken.extend(must.records.iter().filter_map(|record| records.missing(record)));
+        broken.extend(must.never.iter().filter_map(|never| self.forbidden_record(never, records)));
         broken
     }
 
-    /// Checks what the records show; stored text and files were checked before.
-    fn breaks(&self, never: &Never, records: &Records) -> Option<String> {
+    /// Describes a forbidden fact that the records show. Stored text and files were checked before.
+    fn forbidden_record(&self, never: &Never, records: &Records) -> Option<String> {
         match never {
             Never::Kept(_) | Never::File(_) | Never::Prompted(_) => None,
             Never::Committed(path) => {
-                self.committed.contains(path).then(|| format!("the commit holds {path}"))
+                self.committed.contains(path).then(|| format!("the commit contains {path}"))
             }
             Never::Changed(path) => self.changed.contains(path).then(|| format!("the commit changes {path}")),
             Never::Signal(signal) => {
-                records.followed(signal).then(|| format!("the run had a ruling on `{signal}`"))
+                records.has_ruling_on(signal).then(|| format!("the run had a ruling on `{signal}`"))
             }
             Never::Role(role) => records
                 .dispatches
@@ -118,7 +119,7 @@ impl ObservedOutcome {
 
     /// What happened, in a few words.
     pub fn happened(&self) -> String {
-        let Some(records) = &self.records else { return "no run began".to_string() };
+        let Some(records) = &self.records else { return "no run started".to_string() };
         let reason = records.rulings.iter().rev().map(|row| row.ruling.signal.as_str()).find(|signal| {
             ["circle", "reversal", "repeated", "oscillation", "no-result", "spent", "stuck"].contains(signal)
         });

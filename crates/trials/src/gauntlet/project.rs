@@ -16,11 +16,11 @@ pub enum ProjectLanguage {
 #[derive(Debug)]
 pub struct SampleProject {
     language: ProjectLanguage,
-    /// What is asked of the agents.
+    /// The request to the agents.
     pub request: &'static str,
-    /// The folder that the work is in; everything else comes from the base when the oracle looks.
+    /// The folder with the work. The oracle takes everything else from the base.
     pub source: &'static str,
-    /// Runs the original tests and those of the oracle.
+    /// The command that runs the original tests and those of the oracle.
     pub command: &'static [&'static str],
 }
 
@@ -43,14 +43,14 @@ impl ProjectLanguage {
 }
 
 impl SampleProject {
-    /// What is committed before the run.
+    /// The files that are committed before the run.
     pub fn files(&self) -> Vec<EmbeddedFile> {
-        embedded::below(GAUNTLET, &self.folder("project"))
+        embedded::files_below(GAUNTLET, &self.folder("project"))
     }
 
     /// Tests that no agent has ever seen.
     pub fn oracle(&self) -> Vec<EmbeddedFile> {
-        embedded::below(GAUNTLET, &self.folder("oracle"))
+        embedded::files_below(GAUNTLET, &self.folder("oracle"))
     }
 
     /// A rehearsal of honest work, for the roles that a case does not script.

@@ -2,17 +2,17 @@
 
 use super::family::Family;
 use super::outcome::CaseVerdict;
-use super::trial::Tried;
+use super::trial::TrialResult;
 use remand_terminal::amount::time;
 use remand_terminal::table::{Cell, ColumnFit, TextTable, indented};
 use remand_terminal::{Ink, Tone};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// The end of a gauntlet.
+/// The results of a gauntlet.
 #[derive(Debug)]
 pub struct GauntletReport {
-    pub tried: Vec<Tried>,
+    pub tried: Vec<TrialResult>,
     pub took: Duration,
 }
 
@@ -56,7 +56,8 @@ impl GauntletReport {
                 ));
             }
         }
-        let lies: Vec<&Tried> = self.tried.iter().filter(|tried| tried.choice.is_measured_lie()).collect();
+        let lies: Vec<&TrialResult> =
+            self.tried.iter().filter(|tried| tried.choice.is_measured_lie()).collect();
         if !lies.is_empty() {
             let accepted = lies.iter().filter(|tried| tried.verdict.is_accepted()).count();
             text.push_str(&format!("{:<14} {accepted} of {} accepted\n", "measured lies", lies.len()));
@@ -83,11 +84,11 @@ impl GauntletReport {
         json!({ "cases": cases, "as-stated": held, "all": all, "milliseconds": millis(self.took) })
     }
 
-    /// How many of those that fit are as stated, and how many fit.
-    fn count(&self, fits: impl Fn(&Tried) -> bool) -> (usize, usize) {
-        let fitting = self.tried.iter().filter(|tried| fits(tried));
-        let held = fitting.clone().filter(|tried| tried.verdict == CaseVerdict::AsStated);
-        (held.count(), fitting.count())
+    /// The number of matching cases that are as stated, and of all matching cases.
+    fn count(&self, matches: impl Fn(&TrialResult) -> bool) -> (usize, usize) {
+        let matching = self.tried.iter().filter(|tried| matches(tried));
+        let held = matching.clone().filter(|tried| tried.verdict == CaseVerdict::AsStated);
+        (held.count(), matching.count())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Programs that a trial runs itself: git, the tests of the oracle, and this program as the engine.
+//! Runs programs for a trial: git, the tests of the oracle, and this program as the engine.
 
 use remand_process::{Cancel, JobEnd, ProcessJob};
 use remand_terminal::CommandFailure;
@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The timeout of every process in a trial.
-const TIME: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
-/// The environment of everything that a trial runs: its own home, and no settings of the user.
+/// The environment of all programs in a trial: a separate home, and no settings of the user.
 #[derive(Clone, Debug)]
 pub struct TrialTools {
     environment: BTreeMap<OsString, OsString>,
@@ -36,27 +36,27 @@ impl TrialTools {
         TrialTools { environment, cancel: cancel.clone() }
     }
 
-    /// The same with more in the environment.
+    /// The same tools with additional environment variables.
     #[must_use]
-    pub fn with(&self, more: &BTreeMap<String, String>) -> TrialTools {
+    pub fn with_environment(&self, more: &BTreeMap<String, String>) -> TrialTools {
         let mut tools = self.clone();
         tools.environment.extend(more.iter().map(|(name, value)| (name.into(), value.into())));
         tools
     }
 
-    /// Runs a program to its end, however it ends.
+    /// Runs a program to its end, with any exit status.
     pub fn run(&self, argv: &[impl AsRef<std::ffi::OsStr>], folder: &Path) -> Result<JobEnd, CommandFailure> {
-        let words: Vec<OsString> = argv.iter().map(|word| word.as_ref().to_os_string()).collect();
-        let mut job = ProcessJob::standalone(words, folder, "gauntlet");
+        let argv: Vec<OsString> = argv.iter().map(|argument| argument.as_ref().to_os_string()).collect();
+        let mut job = ProcessJob::standalone(argv, folder, "gauntlet");
         job.environment = self.environment.clone();
-        job.limits.time = TIME;
+        job.limits.time = TIMEOUT;
         remand_process::run(&job, &self.cancel)
             .map_err(|error| CommandFailure::internal_error("a trial cannot start a program", &error))
     }
 
     /// Runs git, which must succeed, and returns its output.
-    pub fn git(&self, folder: &Path, words: &[&str]) -> Result<String, CommandFailure> {
-        let argv: Vec<&str> = ["git"].iter().chain(words).copied().collect();
+    pub fn git(&self, folder: &Path, arguments: &[&str]) -> Result<String, CommandFailure> {
+        let argv: Vec<&str> = ["git"].iter().chain(arguments).copied().collect();
         let ended = self.run(&argv, folder)?;
         if ended.exit.succeeded() {
             return Ok(ended.stdout.text().trim_end().to_string());

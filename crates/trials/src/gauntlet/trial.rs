@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 /// How a case ended.
 #[derive(Clone, Debug)]
-pub struct Tried {
+pub struct TrialResult {
     pub choice: ChosenCase,
     pub happened: String,
     pub verdict: CaseVerdict,
@@ -32,9 +32,9 @@ pub struct Tried {
 }
 
 /// Runs a case in a new folder and judges it. A case that cannot run counts as not as stated.
-pub fn play(choice: &ChosenCase, folder: &Path, engine: &Engine, cancel: &Cancel) -> Tried {
+pub fn play(choice: &ChosenCase, folder: &Path, engine: &Engine, cancel: &Cancel) -> TrialResult {
     let started = Instant::now();
-    let tried = |happened, verdict, broken| Tried {
+    let tried = |happened, verdict, broken| TrialResult {
         choice: choice.clone(),
         happened,
         verdict,
@@ -42,10 +42,10 @@ pub fn play(choice: &ChosenCase, folder: &Path, engine: &Engine, cancel: &Cancel
         took: started.elapsed(),
         folder: folder.to_path_buf(),
     };
-    match see(choice, folder, engine, cancel) {
-        Ok((case, seen)) => {
-            let broken = seen.broken(&case.must);
-            tried(seen.happened(), seen.verdict(&case.must, &broken), broken)
+    match observe(choice, folder, engine, cancel) {
+        Ok((case, observed)) => {
+            let broken = observed.broken(&case.must);
+            tried(observed.happened(), observed.verdict(&case.must, &broken), broken)
         }
         Err(failure) => {
             let why = [vec![failure.what], failure.causes].concat().join(": ");
@@ -54,34 +54,34 @@ pub fn play(choice: &ChosenCase, folder: &Path, engine: &Engine, cancel: &Cancel
     }
 }
 
-fn see(
+fn observe(
     choice: &ChosenCase,
     folder: &Path,
     engine: &Engine,
     cancel: &Cancel,
 ) -> Result<(GauntletCase, ObservedOutcome), CommandFailure> {
-    let arena = Arena::make(folder, engine)?;
-    let bait = Bait::lay(&bait_path(folder))?;
-    let case = GauntletCase::parse(&arena.filled(choice.text, &bait), choice.name)?;
+    let arena = Arena::create(folder, engine)?;
+    let bait = Bait::listen(&bait_path(folder))?;
+    let case = GauntletCase::parse(&arena.fill_in(choice.text, &bait), choice.name)?;
     let project = case.project.project();
-    arena.furnish(choice, &case.setup, cancel)?;
-    arena.stage(&script(&case)?)?;
+    arena.set_up(choice, &case.setup, cancel)?;
+    arena.write_script(&script(&case)?)?;
     let tools = arena.tools(cancel);
-    let before = Surroundings::seen(&arena);
+    let before = Surroundings::record(&arena);
 
     let request = case.setup.request.as_deref().unwrap_or(project.request);
-    let output = engine::play(&arena, &case, request, &tools.with(&case.setup.environment))?;
+    let output = engine::play(&arena, &case, request, &tools.with_environment(&case.setup.environment))?;
 
     let left = hunt::left_behind(folder);
     hunt::kill(&left);
     let mut trespasses: Vec<String> = left
         .first()
         .map(|first| {
-            format!("processes are left: {}, the first is {} {}", left.len(), first.pid, first.words)
+            format!("processes are left: {}, the first is {} {}", left.len(), first.pid, first.command_line)
         })
         .into_iter()
         .collect();
-    trespasses.extend(before.differences(&Surroundings::seen(&arena), &arena));
+    trespasses.extend(before.differences(&Surroundings::record(&arena), &arena));
     trespasses.extend(bait.reached());
     let records = match ledger(&arena) {
         Some(ledger) => {
@@ -92,40 +92,41 @@ fn see(
         }
         None => None,
     };
-    let mut seen = ObservedOutcome {
+    let mut observed = ObservedOutcome {
         exit: output.exit,
         records: None,
         commit: None,
         committed: Vec::new(),
         changed: Vec::new(),
         trespasses,
-        found: Vec::new(),
+        forbidden: Vec::new(),
     };
     let mut printed = output.text;
     if let Some(records) = records {
-        seen.trespasses.extend(oracle::moved_baseline(&arena, &tools, &records.run.run.0)?);
+        observed.trespasses.extend(oracle::moved_baseline(&arena, &tools, &records.run.run.0)?);
         if let Some(commit) = oracle::commit(&arena, &tools, &records.run.branch)? {
-            seen.commit = Some(oracle::judge(&arena, &tools, project, &case.setup.oracle, &commit)?);
-            seen.committed = oracle::paths(&arena, &tools, &["ls-tree", "-r", "--name-only", &commit])?;
-            seen.changed = oracle::paths(&arena, &tools, &["diff", "--name-only", "work", &commit])?;
+            observed.commit = Some(oracle::judge(&arena, &tools, project, &case.setup.oracle, &commit)?);
+            observed.committed = oracle::paths(&arena, &tools, &["ls-tree", "-r", "--name-only", &commit])?;
+            observed.changed = oracle::paths(&arena, &tools, &["diff", "--name-only", "work", &commit])?;
         }
         for command in ["evidence", "log", "findings"] {
-            let shown = engine::start(&arena, &[OsString::from(command)], &tools)?;
+            let shown = engine::run_command(&arena, &[OsString::from(command)], &tools)?;
             if shown.exit != Exit::Code(0) {
-                seen.trespasses.push(format!("`remand {command}` ended with {}", shown.exit));
+                observed.trespasses.push(format!("`remand {command}` ended with {}", shown.exit));
             }
             printed.push_str(&shown.stdout.text());
         }
-        seen.records = Some(records);
+        observed.records = Some(records);
     }
     if printed.contains('\u{1b}') {
-        seen.trespasses.push("a terminal escape was printed".to_string());
+        observed.trespasses.push("a terminal escape was printed".to_string());
     }
-    seen.found = case.must.never.iter().filter_map(|never| there(never, &arena, &printed)).collect();
-    Ok((case, seen))
+    let forbidden = case.must.never.iter().filter_map(|never| find_forbidden(never, &arena, &printed));
+    observed.forbidden = forbidden.collect();
+    Ok((case, observed))
 }
 
-/// The script of the agents: the case's own entries, then the honest cast.
+/// The script of the agents: the entries of the case, then the honest cast.
 fn script(case: &GauntletCase) -> Result<Script, CommandFailure> {
     let cast = Script::parse(case.project.project().cast(), "the honest cast")
         .map_err(|error| CommandFailure::user(error.to_string(), "this is a bug in Remand"))?;
@@ -138,35 +139,37 @@ fn ledger(arena: &Arena) -> Option<PathBuf> {
     folders.map(|entry| entry.path().join("ledger.db")).find(|path| path.is_file())
 }
 
-/// Where something is that must never be stored or created.
-fn there(never: &Never, arena: &Arena, printed: &str) -> Option<String> {
+/// Describes forbidden text or a forbidden file, if it exists.
+fn find_forbidden(never: &Never, arena: &Arena, printed: &str) -> Option<String> {
     match never {
         Never::Kept(text) if printed.contains(text.as_str()) => Some(format!("`{text}` was printed")),
         Never::Kept(text) => {
-            let path = holding(&arena.state(), text)?;
-            Some(format!("`{text}` is kept in {}", path.display()))
+            let path = find_text(&arena.state(), text)?;
+            Some(format!("`{text}` is stored in {}", path.display()))
         }
-        Never::File(path) => Path::new(path).exists().then(|| format!("{path} is there")),
+        Never::File(path) => Path::new(path).exists().then(|| format!("{path} exists")),
         Never::Prompted(text) => {
-            let prompts = engine::found(&arena.state(), "prompt.md");
-            let holds = |path: &&PathBuf| fs::read_to_string(path).is_ok_and(|prompt| prompt.contains(text));
-            prompts.iter().find(holds).map(|path| format!("`{text}` is in the prompt {}", path.display()))
+            let prompts = engine::find_files(&arena.state(), "prompt.md");
+            let contains =
+                |path: &&PathBuf| fs::read_to_string(path).is_ok_and(|prompt| prompt.contains(text));
+            prompts.iter().find(contains).map(|path| format!("`{text}` is in the prompt {}", path.display()))
         }
         Never::Committed(_) | Never::Changed(_) | Never::Signal(_) | Never::Role(_) => None,
     }
 }
 
 /// A file below a folder that contains a string; work trees are skipped, because they belong to the agents.
-fn holding(folder: &Path, text: &str) -> Option<PathBuf> {
+fn find_text(folder: &Path, text: &str) -> Option<PathBuf> {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         let kind = entry.file_type().ok()?;
         if kind.is_dir() && entry.file_name() != "trees" {
-            if let Some(found) = holding(&path, text) {
+            if let Some(found) = find_text(&path, text) {
                 return Some(found);
             }
         } else if kind.is_file()
-            && fs::read(&path).is_ok_and(|bytes| bytes.windows(text.len()).any(|at| at == text.as_bytes()))
+            && fs::read(&path)
+                .is_ok_and(|bytes| bytes.windows(text.len()).any(|window| window == text.as_bytes()))
         {
             return Some(path);
         }

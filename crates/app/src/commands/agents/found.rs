@@ -1,4 +1,4 @@
-//! Looks for each agent on this machine: its program, its version, and how it is signed in.
+//! Finds each agent on this machine: its program, its version, and how it is signed in.
 
 use crate::agents;
 use crate::environment;
@@ -10,10 +10,10 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The time that a program has to print its version.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The timeout for a program to print its version.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What is known about an agent without asking its service.
+/// What this machine shows about an agent, without a request to its service.
 #[derive(Debug, Serialize)]
 pub struct FoundAgent {
     pub name: String,
@@ -47,29 +47,27 @@ pub enum SignedIn {
 }
 
 impl FoundAgent {
-    /// Looks for all agents in parallel, because printing a version can take a while.
-    pub fn look_for(agents: &[NamedRow], config: &Config, held: EnforcementLevel) -> Vec<FoundAgent> {
+    /// Finds all agents in parallel, because printing a version can take a while.
+    pub fn find_all(agents: &[NamedRow], config: &Config, held: EnforcementLevel) -> Vec<FoundAgent> {
         std::thread::scope(|scope| {
-            let looks: Vec<_> = agents
+            let threads: Vec<_> = agents
                 .iter()
                 .map(|agent| {
-                    scope.spawn(move || {
-                        FoundAgent::look(agent, config.is_defined_by_repository(&agent.name), held)
-                    })
+                    scope.spawn(move || FoundAgent::find(agent, config.is_defined_by_repository(&agent.name), held))
                 })
                 .collect();
-            looks.into_iter().filter_map(|look| look.join().ok()).collect()
+            threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
         })
     }
 
-    fn look(agent: &NamedRow, of_repository: bool, held: EnforcementLevel) -> FoundAgent {
+    fn find(agent: &NamedRow, of_repository: bool, held: EnforcementLevel) -> FoundAgent {
         let row = &agent.row;
         let program = agents::program(agent);
-        let asked = program.as_ref().filter(|_| !of_repository);
+        let startable = program.as_ref().filter(|_| !of_repository);
         FoundAgent {
             name: agent.name.clone(),
             title: row.title.clone(),
-            version: asked.and_then(|program| version(program, agent)),
+            version: startable.and_then(|program| version(program, agent)),
             of_repository,
             program,
             tried: row.tried.clone(),
@@ -86,20 +84,20 @@ impl FoundAgent {
 /// The version that the program prints: the first word that looks like one.
 fn version(program: &Path, agent: &NamedRow) -> Option<String> {
     let row = &agent.row;
-    let words = row.command.iter().skip(1).chain(&row.version);
-    let argv = std::iter::once(program.as_os_str().to_owned()).chain(words.map(Into::into));
-    // Ending a program also ends every process with the same marker.
+    let arguments = row.command.iter().skip(1).chain(&row.version);
+    let argv = std::iter::once(program.as_os_str().to_owned()).chain(arguments.map(Into::into));
+
     let mut job = ProcessJob::standalone(argv, "/", "agents");
     job.environment = environment::inherited();
     job.environment.extend(std::env::var_os("HOME").map(|home| ("HOME".into(), home)));
-    job.limits.time = PATIENCE;
+    job.limits.time = VERSION_TIMEOUT;
     let ended = remand_process::run(&job, &Cancel::new()).ok().filter(|ended| ended.exit.succeeded())?;
-    number(&ended.stdout.text())
+    find_version(&ended.stdout.text())
 }
 
 /// The first word that looks like a version, such as the `1.2.3` of `agent v1.2.3, for Linux`.
-fn number(said: &str) -> Option<String> {
-    let words = said.split(|c: char| c.is_whitespace() || "/,;()".contains(c));
+fn find_version(output: &str) -> Option<String> {
+    let words = output.split(|c: char| c.is_whitespace() || "/,;()".contains(c));
     let mut bare = words.map(|word| word.strip_prefix('v').unwrap_or(word));
     bare.find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.')).map(str::to_string)
 }
@@ -116,19 +114,19 @@ fn signed_in(row: &AgentRow) -> Option<SignedIn> {
 
 #[cfg(test)]
 mod tests {
-    use super::number;
+    use super::find_version;
 
     #[test]
-    fn the_version_is_found_in_what_programs_print() {
-        for said in
+    fn the_version_is_found_in_the_output_of_programs() {
+        for output in
             ["1.2.3\n", "2.1 (Agent)", "agent 1.2.3", "agent-cli v1.2.3-beta.1, linux", "Agent/1.2.3 node/22"]
         {
             assert!(
-                number(said).is_some_and(|found| said.contains(&found) && !found.starts_with('v')),
-                "{said}"
+                find_version(output).is_some_and(|found| output.contains(&found) && !found.starts_with('v')),
+                "{output}"
             );
         }
-        assert_eq!(number("agent v1.2.3, for Linux").as_deref(), Some("1.2.3"));
-        assert_eq!(number("usage: agent [options]"), None);
+        assert_eq!(find_version("agent v1.2.3, for Linux").as_deref(), Some("1.2.3"));
+        assert_eq!(find_version("usage: agent [options]"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The list of agents: installed ones first, and how to install the others.
+//! Describes agents: which are installed, and how to install the others.
 
 use super::found::{FoundAgent, SignedIn};
 use remand_agents::driver::AgentProtocol;
@@ -9,35 +9,36 @@ use remand_terminal::{Ink, Tone};
 /// All agents, installed ones first.
 pub fn list(all: &[FoundAgent], ink: Ink) -> String {
     let mut table = TextTable::list(&[ColumnFit::Whole, ColumnFit::Wrap], 0);
-    let (there, absent): (Vec<&FoundAgent>, Vec<&FoundAgent>) =
+    let (installed, missing): (Vec<&FoundAgent>, Vec<&FoundAgent>) =
         all.iter().partition(|agent| agent.program.is_some());
-    for agent in &there {
+    for agent in &installed {
         let name = Cell::new(&agent.name).toned(Tone::Good);
         table.row(vec![name, Cell::new(format!("{}: {}", agent.title, version(agent)))]);
         let program = agent.program.as_ref().map(|program| program.display().to_string());
         let lines = [
             program.unwrap_or_default(),
-            format!("{}; signed in: {}", held(agent.held), signed_in(agent)),
-            driven(agent.driven).to_string(),
+            format!("{}; signed in: {}", confinement(agent.held), signed_in(agent)),
+            how_driven(agent.driven).to_string(),
             agent.spends.clone(),
         ];
         for line in lines.iter().filter(|line| !line.is_empty()) {
             table.row(vec![Cell::new(""), Cell::new(line)]);
         }
     }
-    for agent in &absent {
-        let what = format!("{}: not installed, {}; {}", agent.title, tried(agent), get(agent));
+    for agent in &missing {
+        let what =
+            format!("{}: not installed, {}; {}", agent.title, tested_with(agent), how_to_install(agent));
         table.row(vec![Cell::new(&agent.name).toned(Tone::Faint), Cell::new(what)]);
     }
-    let more = match there.is_empty() {
+    let footer = match installed.is_empty() {
         true => "no agent is installed; `remand demo` shows a whole run without one",
         false => "`remand agents NAME` shows all about one agent; `remand doctor` checks the machine",
     };
-    format!("{}\n{more}\n", table.render(ink))
+    format!("{}\n{footer}\n", table.render(ink))
 }
 
 /// Everything about one agent.
-pub fn in_full(agent: &FoundAgent, ink: Ink) -> String {
+pub fn details(agent: &FoundAgent, ink: Ink) -> String {
     let mut fields = FieldList::new();
     fields.add("agent", format!("{} ({})", agent.title, agent.name));
     match &agent.program {
@@ -47,7 +48,7 @@ pub fn in_full(agent: &FoundAgent, ink: Ink) -> String {
         }
         None => {
             fields.add("program", "not installed");
-            fields.add("version", tried(agent));
+            fields.add("version", tested_with(agent));
         }
     }
     fields.add("install", if agent.install.is_empty() { "unknown" } else { &agent.install });
@@ -55,8 +56,8 @@ pub fn in_full(agent: &FoundAgent, ink: Ink) -> String {
     if !agent.sign_in.is_empty() {
         fields.add("to sign in", &agent.sign_in);
     }
-    fields.add("driven by", driven(agent.driven));
-    fields.add("sandbox", held(agent.held));
+    fields.add("driven by", how_driven(agent.driven));
+    fields.add("sandbox", confinement(agent.held));
     fields.add("account", if agent.spends.is_empty() { "unknown" } else { &agent.spends });
     fields.render(ink)
 }
@@ -69,11 +70,11 @@ fn version(agent: &FoundAgent) -> String {
     let version = agent.version.as_deref().unwrap_or(unknown);
     match agent.tried.as_deref() {
         Some(tried) if agent.version.as_deref() == Some(tried) => format!("{version}, tested"),
-        Some(_) | None => format!("{version}, {}", tried(agent)),
+        Some(_) | None => format!("{version}, {}", tested_with(agent)),
     }
 }
 
-fn tried(agent: &FoundAgent) -> String {
+fn tested_with(agent: &FoundAgent) -> String {
     agent.tried.as_deref().map_or("not tested".to_string(), |version| format!("tested with {version}"))
 }
 
@@ -85,8 +86,8 @@ fn signed_in(agent: &FoundAgent) -> String {
     }
 }
 
-fn driven(speech: AgentProtocol) -> &'static str {
-    match speech {
+fn how_driven(protocol: AgentProtocol) -> &'static str {
+    match protocol {
         AgentProtocol::Lines => "one process per dispatch, with JSON lines as output",
         AgentProtocol::Acp => "the Agent Client Protocol",
         AgentProtocol::Text => {
@@ -95,7 +96,7 @@ fn driven(speech: AgentProtocol) -> &'static str {
     }
 }
 
-fn held(level: EnforcementLevel) -> &'static str {
+fn confinement(level: EnforcementLevel) -> &'static str {
     match level {
         EnforcementLevel::Full => "confined by the sandbox",
         EnforcementLevel::Partial => "partly confined by the sandbox",
@@ -103,7 +104,7 @@ fn held(level: EnforcementLevel) -> &'static str {
     }
 }
 
-fn get(agent: &FoundAgent) -> String {
+fn how_to_install(agent: &FoundAgent) -> String {
     match agent.install.as_str() {
         "" => "install it, or set its path with `command`".to_string(),
         how => format!("install it with `{how}`"),

@@ -24,7 +24,7 @@ pub struct Args {
     /// The phases that injected it
     #[arg(long, required = true, value_delimiter = ',', value_name = "PHASE")]
     to: Vec<String>,
-    /// Why
+    /// The reason
     #[arg(long, short, default_value = "", hide_default_value = true, value_name = "TEXT")]
     note: String,
 }
@@ -47,7 +47,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     }
 }
 
-/// The last report of this id.
+/// The last finding with this id.
 fn find(reader: &Reader, run: &RunId, id: &str) -> Result<FindingRow, CommandFailure> {
     let findings = reader.findings(run)?;
     if let Some(finding) = findings.iter().rfind(|finding| finding.id == id) {

@@ -1,11 +1,11 @@
-//! The results of all checks: the health of each item, and how to fix it.
+//! The results of the doctor: the health of each item, and how to fix it.
 
 use remand_terminal::table::{Cell, ColumnFit, TextTable};
 use remand_terminal::{CommandFailure, Ink, Tone, amount};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The item about the default agent; if it fails, a run has to name an agent.
+/// The item about the default agent. If it has a warning, a run must name an agent.
 pub const AGENTS: &str = "agents";
 
 /// The item about a test dispatch.
@@ -87,27 +87,30 @@ impl Checkup {
 
     pub fn text(&self, ink: Ink) -> String {
         let mut table = TextTable::list(&[ColumnFit::Whole, ColumnFit::Whole, ColumnFit::Wrap], 0);
-        let mut before = "";
+        let mut previous = "";
         for line in &self.lines {
-            let part = if line.part == before { "" } else { line.part };
+            let part = if line.part == previous { "" } else { line.part };
             table.row(vec![line.health.cell(), Cell::new(part), Cell::new(&line.what)]);
             if !line.remedy.is_empty() {
                 table.row(vec![Cell::new(""), Cell::new(""), Cell::new(format!("fix: {}", line.remedy))]);
             }
-            before = line.part;
+            previous = line.part;
         }
         format!("{}\n{}\n", table.render(ink), self.verdict())
     }
 
     fn verdict(&self) -> String {
         let count = |health| self.lines.iter().filter(|line| line.health == health).count() as u64;
-        let is_alone = self.lines.iter().any(|line| line.part == AGENTS && line.health == Health::Warn)
-            && !self.lines.iter().any(|line| line.part == DISPATCH);
+        let only_agent_missing =
+            self.lines.iter().any(|line| line.part == AGENTS && line.health == Health::Warn)
+                && !self.lines.iter().any(|line| line.part == DISPATCH);
         match (count(Health::Fail), count(Health::Warn)) {
-            (0, _) if is_alone => "Choose an agent with `--agent`; everything else is ready.".to_string(),
+            (0, _) if only_agent_missing => {
+                "Choose an agent with `--agent`; everything else is ready.".to_string()
+            }
             (0, 0) => "everything is ready".to_string(),
             (0, warnings) => format!("ready, with {}", amount::counted(warnings, "warning")),
-            (failures, _) => format!("{} to fix before a run", amount::counted(failures, "thing")),
+            (failures, _) => format!("{} to fix before a run", amount::counted(failures, "problem")),
         }
     }
 }

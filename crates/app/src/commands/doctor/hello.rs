@@ -1,6 +1,6 @@
 //! One tiny dispatch to a real agent in a temporary repository. It costs money, so it runs only on request.
 //!
-//! A child process of this program drives the agent as in any run, so that what works here works there.
+//! A child process of this program drives the agent exactly as in a run.
 
 use super::checkup::{Checkup, DISPATCH};
 use crate::environment;
@@ -19,50 +19,59 @@ use std::time::Duration;
 const WORKFLOW: &str = include_str!("hello.yaml");
 const ROLE: &str = include_str!("greeter.md");
 
-/// More time than the role has.
+/// The timeout of the child process. It is longer than the time of the role.
 const TIMEOUT: Duration = Duration::from_secs(400);
 
 /// The agent to dispatch.
-pub struct Who<'w> {
+pub struct GreetedAgent<'w> {
     pub agent: &'w str,
     pub model: Option<&'w str>,
 }
 
 /// Dispatches an agent once and adds the result to the checkup.
-pub fn agent(checkup: &mut Checkup, config: &Config, who: &Who<'_>) -> Result<(), CommandFailure> {
-    let root = std::env::temp_dir().join(format!("remand-doctor-{}", clock::new_run_id(who.agent)));
-    let attempt = dispatch(&root, config, who);
+pub fn agent(
+    checkup: &mut Checkup,
+    config: &Config,
+    greeted: &GreetedAgent<'_>,
+) -> Result<(), CommandFailure> {
+    let root = std::env::temp_dir().join(format!("remand-doctor-{}", clock::new_run_id(greeted.agent)));
+    let attempt = dispatch(&root, config, greeted);
     fs::remove_dir_all(&root)
         .map_err(|error| CommandFailure::internal_error("the scratch folder cannot be removed", &error))?;
     match attempt? {
-        Attempt::Dispatched(row) => report(checkup, who, &row),
+        Attempt::Dispatched(row) => report(checkup, greeted, &row),
         Attempt::Refused(why) => {
-            checkup.fail(DISPATCH, format!("{} was not dispatched: {why}", who.agent), "see `remand agents`");
+            checkup.fail(
+                DISPATCH,
+                format!("{} was not dispatched: {why}", greeted.agent),
+                "see `remand agents`",
+            );
         }
     }
     Ok(())
 }
 
-/// What came of the run.
+/// The result of the child process.
 enum Attempt {
     Dispatched(Box<DispatchRow>),
     /// The error of a run that did not start.
     Refused(String),
 }
 
-fn dispatch(root: &Path, config: &Config, who: &Who<'_>) -> Result<Attempt, CommandFailure> {
+fn dispatch(root: &Path, config: &Config, greeted: &GreetedAgent<'_>) -> Result<Attempt, CommandFailure> {
     let (project, state) = (root.join("project"), root.join("state"));
-    lay_out(root, config)
+    write_files(root, config)
         .map_err(|error| CommandFailure::internal_error("the scratch folder cannot be created", &error))?;
-    Repository::create(&project, "work", "A place to say hello")?;
-    let program = std::env::current_exe()
-        .map_err(|error| CommandFailure::internal_error("this program cannot find its own file", &error))?;
+    Repository::create(&project, "work", "A scratch repository")?;
+    let program = std::env::current_exe().map_err(|error| {
+        CommandFailure::internal_error("the path of this program cannot be determined", &error)
+    })?;
     let path = |name: &str| root.join(name).into_os_string();
     let mut argv =
         vec![program.into_os_string(), "--json".into(), "run".into(), "Return your result.".into()];
     argv.extend(["--workflow".into(), path("hello.yaml"), "--roles".into(), path("roles")]);
-    argv.extend(["--state".into(), state.clone().into_os_string(), "--agent".into(), who.agent.into()]);
-    argv.extend(who.model.iter().flat_map(|model| ["--model".into(), (*model).into()]));
+    argv.extend(["--state".into(), state.clone().into_os_string(), "--agent".into(), greeted.agent.into()]);
+    argv.extend(greeted.model.iter().flat_map(|model| ["--model".into(), (*model).into()]));
     argv.extend(["--budget-dispatches".into(), "1".into()]);
     let mut job = ProcessJob::standalone(argv, &project, "doctor");
     job.environment =
@@ -74,34 +83,34 @@ fn dispatch(root: &Path, config: &Config, who: &Who<'_>) -> Result<Attempt, Comm
     let repository = Repository::discover(&project)?;
     let home = Home::open(&state, &repository)?;
     let row = match home.ledger().exists() {
-        true => first(&home.ledger())?,
+        true => only_dispatch(&home.ledger())?,
         false => None,
     };
     Ok(match row {
         Some(row) => Attempt::Dispatched(Box::new(row)),
-        None => Attempt::Refused(failure(&ended.stdout.text())),
+        None => Attempt::Refused(printed_failure(&ended.stdout.text())),
     })
 }
 
 /// The failure that a command with `--json` prints as its last line.
-fn failure(printed: &str) -> String {
+fn printed_failure(output: &str) -> String {
     #[derive(serde::Deserialize)]
     struct Printed {
         error: String,
     }
-    let last = printed.lines().last().and_then(|line| serde_json::from_str(line).ok());
+    let last = output.lines().last().and_then(|line| serde_json::from_str(line).ok());
     last.map_or_else(|| "the run ended before the dispatch".to_string(), |Printed { error }| error)
 }
 
-/// The one dispatch of the one run.
-fn first(ledger: &Path) -> Result<Option<DispatchRow>, remand_ledger::LedgerError> {
+/// The only dispatch of the only run.
+fn only_dispatch(ledger: &Path) -> Result<Option<DispatchRow>, remand_ledger::LedgerError> {
     let reader = Reader::open(ledger)?;
     let Some(run) = reader.latest()? else { return Ok(None) };
     Ok(reader.dispatches(&run.run)?.into_iter().next())
 }
 
-/// Agents and prices of the current repository; the user's own configuration file applies anyway.
-fn lay_out(root: &Path, config: &Config) -> std::io::Result<()> {
+/// Writes the workflow, the role, and a project with the agents and prices of the current repository.
+fn write_files(root: &Path, config: &Config) -> std::io::Result<()> {
     let files: [(PathBuf, String); 4] = [
         (root.join("hello.yaml"), WORKFLOW.to_string()),
         (root.join("roles/greeter.md"), ROLE.to_string()),
@@ -115,6 +124,7 @@ fn lay_out(root: &Path, config: &Config) -> std::io::Result<()> {
     Ok(())
 }
 
+/// The agents and prices that the repository sets. The user's configuration file applies in the child process as well.
 fn settings(config: &Config) -> String {
     let mut text = String::new();
     for (name, row) in &config.agents {
@@ -122,8 +132,8 @@ fn settings(config: &Config) -> String {
         let of_repository = |key: &str| {
             matches!(config.origin(&format!("agents.{name}.{key}")), Some(ValueOrigin::Repository(_)))
         };
-        let own = row.iter().filter(|(key, _)| of_repository(key));
-        own.for_each(|(key, value)| text.push_str(&format!("{key} = {value}\n")));
+        let keys = row.iter().filter(|(key, _)| of_repository(key));
+        keys.for_each(|(key, value)| text.push_str(&format!("{key} = {value}\n")));
     }
     for (model, price) in &config.prices {
         text.push_str(&format!("[prices.\"{model}\"]\n"));
@@ -140,9 +150,9 @@ fn settings(config: &Config) -> String {
     text
 }
 
-fn report(checkup: &mut Checkup, who: &Who<'_>, row: &DispatchRow) {
+fn report(checkup: &mut Checkup, greeted: &GreetedAgent<'_>, row: &DispatchRow) {
     let model = row.model.as_deref().map_or_else(String::new, |model| format!(" with {model}"));
-    let took = format!(
+    let usage = format!(
         "{}, {}, {}",
         row.time.map_or_else(|| "time unknown".to_string(), amount::time),
         row.tokens.map_or_else(|| "tokens unknown".to_string(), |tokens| amount::counted(tokens, "token")),
@@ -150,11 +160,11 @@ fn report(checkup: &mut Checkup, who: &Who<'_>, row: &DispatchRow) {
             .map_or_else(|| "cost unknown".to_string(), |money| format!("cost {}", amount::money(money))),
     );
     match (&row.says, &row.failure) {
-        (Some(_), _) => checkup.ok(DISPATCH, format!("{}{model} returned a result: {took}", who.agent)),
+        (Some(_), _) => checkup.ok(DISPATCH, format!("{}{model} returned a result: {usage}", greeted.agent)),
         (None, failure) => {
             let why = row.detail.as_deref().or(failure.as_deref()).unwrap_or("it did not end");
-            let what = format!("{}{model} returned no result: {why} ({took})", who.agent);
-            checkup.fail(DISPATCH, what, format!("`remand agents {}` shows how to sign in", who.agent));
+            let what = format!("{}{model} returned no result: {why} ({usage})", greeted.agent);
+            checkup.fail(DISPATCH, what, format!("`remand agents {}` shows how to sign in", greeted.agent));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The machine: git, the state directory, the ledger, the sandbox.
+//! Checks the machine: git, the state directory, the ledger, the sandbox.
 
 use super::checkup::Checkup;
 use crate::context::CommandContext;
@@ -15,12 +15,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// Too little space for most runs.
-const SCARCE: u64 = 1 << 30;
-/// Too little space for the ledger itself.
-const TOO_LITTLE: u64 = 100 << 20;
+/// With less free space than this, in bytes, most runs fail.
+const LOW_SPACE: u64 = 1 << 30;
+/// With less free space than this, in bytes, even the ledger cannot grow.
+const MIN_SPACE: u64 = 100 << 20;
 
-/// The git on PATH.
+/// Checks the git on PATH.
 pub fn git(checkup: &mut Checkup) {
     let mut job = ProcessJob::standalone(["git", "version"], "/", "doctor");
     job.environment = environment::inherited();
@@ -28,14 +28,14 @@ pub fn git(checkup: &mut Checkup) {
     match remand_process::run(&job, &Cancel::new()) {
         Ok(ended) if ended.exit.succeeded() => checkup.ok("git", ended.stdout.text().trim()),
         Ok(ended) => {
-            let said = ended.stderr.text().trim().to_string();
-            checkup.fail("git", format!("`git version` failed: {said}"), "install git 2.38 or later");
+            let error = ended.stderr.text().trim().to_string();
+            checkup.fail("git", format!("`git version` failed: {error}"), "install git 2.38 or later");
         }
         Err(error) => checkup.fail("git", error.to_string(), "install git 2.38 or later, and put it on PATH"),
     }
 }
 
-/// The state directory with its ledger.
+/// Checks the state directory and its ledger.
 pub fn state(
     checkup: &mut Checkup,
     context: &CommandContext<'_>,
@@ -62,7 +62,7 @@ pub fn state(
 }
 
 fn folder(checkup: &mut Checkup, path: &Path) {
-    let mode = std::fs::metadata(path).map(|found| found.permissions().mode() & 0o777);
+    let mode = std::fs::metadata(path).map(|metadata| metadata.permissions().mode() & 0o777);
     match mode {
         Ok(mode) if mode & 0o077 == 0 => checkup.ok("state", format!("{}, mode {mode:04o}", path.display())),
         Ok(mode) => {
@@ -72,14 +72,14 @@ fn folder(checkup: &mut Checkup, path: &Path) {
         Err(error) => checkup.fail("state", format!("{}: {error}", path.display()), "make it readable"),
     }
     match rustix::fs::statvfs(path) {
-        Ok(found) => {
-            let free = found.f_bavail.saturating_mul(found.f_frsize);
+        Ok(disk) => {
+            let free = disk.f_bavail.saturating_mul(disk.f_frsize);
             let what = format!("{} free", amount::bytes(free));
             let remedy = "free some space, or set REMAND_STATE_DIR to a folder on another disk";
             match free {
-                0..TOO_LITTLE => checkup.fail("state", what, remedy),
-                TOO_LITTLE..SCARCE => checkup.warn("state", what, remedy),
-                SCARCE.. => checkup.ok("state", what),
+                0..MIN_SPACE => checkup.fail("state", what, remedy),
+                MIN_SPACE..LOW_SPACE => checkup.warn("state", what, remedy),
+                LOW_SPACE.. => checkup.ok("state", what),
             }
         }
         Err(error) => checkup.warn("state", format!("free space is unknown: {error}"), "see `df`"),
@@ -91,16 +91,16 @@ fn ledger(checkup: &mut Checkup, home: &Home) {
     if !path.exists() {
         return checkup.ok("ledger", "none yet; the first run creates it");
     }
-    let looked = Reader::open(&path).and_then(|reader| {
+    let contents = Reader::open(&path).and_then(|reader| {
         let runs = reader.runs()?;
-        let under_way = runs.iter().filter(|row| !row.stage.is_over()).count() as u64;
-        Ok((reader.head()?, runs.len() as u64, under_way))
+        let in_progress = runs.iter().filter(|row| !row.stage.is_over()).count() as u64;
+        Ok((reader.head()?, runs.len() as u64, in_progress))
     });
-    match looked {
-        Ok((head, runs, under_way)) => {
+    match contents {
+        Ok((head, runs, in_progress)) => {
             let format = remand_ledger::schema::format();
             let runs =
-                format!("{}, {} in progress", amount::counted(runs, "run"), amount::grouped(under_way));
+                format!("{}, {} in progress", amount::counted(runs, "run"), amount::grouped(in_progress));
             let head = format!("head {}:{}", head.count, head.hash);
             checkup.ok("ledger", format!("format {format}, {runs}, {head}; `remand audit` verifies it"));
         }
@@ -108,7 +108,7 @@ fn ledger(checkup: &mut Checkup, home: &Home) {
     }
 }
 
-/// How much of a policy that allows nothing is enforced.
+/// Checks how much of a policy that allows nothing this machine enforces.
 pub fn sandbox(checkup: &mut Checkup, config: Option<&Config>) {
     let enforced = confine::probe();
     let level = |level: EnforcementLevel| match level {
@@ -126,8 +126,8 @@ pub fn sandbox(checkup: &mut Checkup, config: Option<&Config>) {
         let more = "no Unix sockets, mounts, namespaces or signals to other processes; no process outlives its dispatch";
         return checkup.ok("sandbox", format!("{what}; {more}"));
     }
-    let remedy = "use Linux 6.12 or later with Landlock and seccomp enabled; without them only the guard compares each \
-                  tree with what a role may change, and the evidence says so";
+    let remedy = "use Linux 6.12 or later with Landlock and seccomp enabled; without them, only the guard \
+                  detects changes that a role may not make, and the evidence says so";
     match config.is_some_and(|config| config.sandbox.required) {
         true => checkup.fail(
             "sandbox",

@@ -1,4 +1,4 @@
-//! Plants a failure for every check in a scratch copy of the last commit.
+//! Plants a failure for every check, in a temporary copy of the last commit.
 
 use super::checkup::Checkup;
 use super::project;
@@ -21,13 +21,13 @@ use std::path::PathBuf;
 /// Plants a failure for each check and tests that it turns red.
 pub fn checks(checkup: &mut Checkup, repository: &Repository, config: &Config) -> Result<(), CommandFailure> {
     let Ok(specs) = project::specs(repository, config) else {
-        // The item about checks reports this already.
+        // The item about checks already reports this.
         return Ok(());
     };
-    let scratch = Scratch::make(repository, &specs)?;
+    let scratch = Scratch::create(repository, &specs)?;
     tell("running every check once without a planted failure");
-    let names: Vec<&CheckSpec> = specs.iter().collect();
-    let clean = scratch.run(&names, None)?;
+    let all: Vec<&CheckSpec> = specs.iter().collect();
+    let clean = scratch.run(&all, None)?;
     for spec in &specs {
         let before = clean.iter().find(|result| result.name == spec.name);
         let configured = config.checks.get(&spec.name).and_then(|choice| choice.plant.clone());
@@ -47,7 +47,7 @@ pub fn checks(checkup: &mut Checkup, repository: &Repository, config: &Config) -
                 Some(plant),
             ) => {
                 tell(&format!("planting a failure for {}", spec.name));
-                judge(checkup, spec, &plant, &scratch.planted(&specs, spec, &plant)?);
+                report(checkup, spec, &plant, &scratch.run_with_plant(&specs, spec, &plant)?);
             }
             (
                 Some((
@@ -67,7 +67,7 @@ pub fn checks(checkup: &mut Checkup, repository: &Repository, config: &Config) -
     Ok(())
 }
 
-fn judge(checkup: &mut Checkup, spec: &CheckSpec, plant: &Plant, after: &CheckResult) {
+fn report(checkup: &mut Checkup, spec: &CheckSpec, plant: &Plant, after: &CheckResult) {
     let (name, file) = (&spec.name, &plant.file);
     match after.end {
         CheckEnd::Failed => {
@@ -102,9 +102,9 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn make(repository: &Repository, specs: &[CheckSpec]) -> Result<Scratch, CommandFailure> {
+    fn create(repository: &Repository, specs: &[CheckSpec]) -> Result<Scratch, CommandFailure> {
         let program = std::env::current_exe().map_err(|error| {
-            CommandFailure::internal_error("this program cannot find its own file", &error)
+            CommandFailure::internal_error("the path of this program cannot be determined", &error)
         })?;
         let head = repository.head()?;
         let copy = TemporaryCheckout::of(repository, &head.commit, &std::env::temp_dir())?;
@@ -118,8 +118,8 @@ impl Scratch {
         Ok(Scratch { copy, tree, environment: environment::for_checks(), program, installed })
     }
 
-    /// The result of a check with a failure in the tree, after the checks that it needs.
-    fn planted(
+    /// Plants a failure and runs the check, after the checks that it needs.
+    fn run_with_plant(
         &self,
         specs: &[CheckSpec],
         spec: &CheckSpec,
@@ -131,7 +131,7 @@ impl Scratch {
         };
         let planted = plant.put(&self.tree).map_err(unplantable)?;
         let mut wanted = vec![spec];
-        // Checks follow those they need, so one walk from the end finds all of them.
+        // Each check comes after the checks that it needs, so one pass from the end finds all of them.
         for earlier in specs.iter().rev() {
             if wanted.iter().any(|wanted| wanted.needs.contains(&earlier.name)) {
                 wanted.push(earlier);
@@ -139,9 +139,9 @@ impl Scratch {
         }
         wanted.reverse();
         let changed = [plant.file.clone()];
-        let ran = self.run(&wanted, Some(&changed));
+        let results = self.run(&wanted, Some(&changed));
         planted.pull().map_err(unplantable)?;
-        let result = ran?.into_iter().find(|result| result.name == spec.name);
+        let result = results?.into_iter().find(|result| result.name == spec.name);
         result.ok_or_else(|| CommandFailure::internal("a check had no result"))
     }
 

@@ -1,4 +1,4 @@
-//! The repository: its state, its settings, its checks, and the default agent.
+//! Checks the repository: its state, its settings, its checks, and the default agent.
 
 use super::checkup::{AGENTS, Checkup};
 use crate::agents::Agents;
@@ -17,12 +17,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 pub fn repository(checkup: &mut Checkup, repository: &Repository) {
-    let looked = repository.head().and_then(|head| {
+    let state = repository.head().and_then(|head| {
         let hygiene = repository.hygiene(&head.commit)?;
         Ok((head, hygiene))
     });
-    let (head, hygiene) = match looked {
-        Ok(looked) => looked,
+    let (head, hygiene) = match state {
+        Ok(state) => state,
         Err(error) => return checkup.add_failure("repository", &CommandFailure::from(error)),
     };
     let branch = head.branch.unwrap_or_else(|| "no branch".to_string());
@@ -64,11 +64,12 @@ pub fn config(checkup: &mut Checkup, repository: &Repository) -> Option<Config> 
     let sources = Sources::of(repository.root(), environment::all());
     match Config::load(&sources) {
         Ok(config) => {
-            let own = config.origins().iter().filter(|setting| setting.origin != ValueOrigin::BuiltIn).count()
-                as u64;
+            let changed =
+                config.origins().iter().filter(|setting| setting.origin != ValueOrigin::BuiltIn).count()
+                    as u64;
             let what = format!(
                 "{} changed from the default; `remand config` shows all",
-                amount::counted(own, "setting")
+                amount::counted(changed, "setting")
             );
             checkup.ok("settings", what);
             Some(config)
@@ -123,7 +124,7 @@ pub fn specs(repository: &Repository, config: &Config) -> Result<Vec<CheckSpec>,
 enum Tool {
     Present,
     Missing(String),
-    /// Only the shell that runs the command knows.
+    /// It is not on PATH, but the shell that runs the command may still find it.
     Unsure(String),
 }
 
@@ -137,12 +138,12 @@ fn tool(spec: &CheckSpec, root: &Path, path: &OsString) -> Tool {
         CheckAction::BuiltIn(_) => Tool::Present,
         CheckAction::Argv(argv) => {
             let name = argv.first().map_or("", String::as_str);
-            let there = if name.contains('/') {
+            let is_installed = if name.contains('/') {
                 is_program(&root.join(&spec.folder).join(name))
             } else {
                 on_path(name)
             };
-            if there { Tool::Present } else { Tool::Missing(name.to_string()) }
+            if is_installed { Tool::Present } else { Tool::Missing(name.to_string()) }
         }
         CheckAction::Shell(_) if on_path(&spec.tool) => Tool::Present,
         CheckAction::Shell(_) => Tool::Unsure(spec.tool.clone()),
@@ -150,7 +151,8 @@ fn tool(spec: &CheckSpec, root: &Path, path: &OsString) -> Tool {
 }
 
 fn is_program(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    std::fs::metadata(path)
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 /// Checks that settings of roles name roles that exist.
@@ -165,7 +167,7 @@ pub fn roles(checkup: &mut Checkup, context: &CommandContext<'_>, config: &Confi
     }
 }
 
-/// The default agent.
+/// Checks that the default agent can be used.
 pub fn agents(checkup: &mut Checkup, config: &Config) {
     match Agents::new(config).and_then(|mut agents| agents.default_choice()) {
         Ok(choice) => checkup.ok(AGENTS, choice.agent),

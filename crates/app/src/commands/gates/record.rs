@@ -1,7 +1,7 @@
-//! The gates of one run and their answers.
+//! Describes the gates of one run and their answers.
 
 use crate::commands::runs::heading;
-use crate::gate::place;
+use crate::gate::phase_and_task;
 use remand_engine::clock;
 use remand_ledger::query::{GateRow, RunRow};
 use remand_terminal::table::indented;
@@ -13,8 +13,8 @@ pub fn text(row: &RunRow, gates: &[GateRow], ink: Ink) -> String {
         text.push_str("no gate was reached\n");
     }
     for gate in gates {
-        let asked = format!("{}  {}, {}", clock::iso(gate.opened_at), place(gate), gate.mode);
-        text.push_str(&format!("\n{}\n", ink.paint(Tone::Strong, &line::cut(&asked, 100))));
+        let header = format!("{}  {}, {}", clock::iso(gate.opened_at), phase_and_task(gate), gate.mode);
+        text.push_str(&format!("\n{}\n", ink.paint(Tone::Strong, &line::cut(&header, 100))));
         text.push_str(&indented(&gate.question, 2));
         text.push_str(&indented(&answer(gate), 2));
         let note = gate.note.as_deref().unwrap_or_default();
@@ -27,20 +27,20 @@ pub fn text(row: &RunRow, gates: &[GateRow], ink: Ink) -> String {
 
 fn answer(gate: &GateRow) -> String {
     let options: Vec<String> = gate.options.iter().map(|option| line::one(&option.name)).collect();
-    let of = format!("of {}", options.join(", "));
+    let options = format!("options: {}", options.join(", "));
     let when = |at| clock::iso(at);
     match (&gate.option, gate.answered_at, gate.withdrawn_at) {
         (Some(option), Some(_), _) if gate.auto => {
-            format!("{option}, chosen by default without asking; {of}")
+            format!("{option}, chosen by default without asking; {options}")
         }
         (Some(option), Some(at), _) => {
             let by = gate.by.as_deref().map_or("someone", |by| by);
             let set: Vec<&str> =
                 gate.flags.iter().filter(|(_, on)| *on).map(|(name, _)| name.as_str()).collect();
             let set = if set.is_empty() { String::new() } else { format!(", with {}", set.join(", ")) };
-            format!("{option}{set}, answered by {} at {}; {of}", line::one(by), when(at))
+            format!("{option}{set}, answered by {} at {}; {options}", line::one(by), when(at))
         }
-        (_, _, Some(at)) => format!("withdrawn without an answer at {}; {of}", when(at)),
+        (_, _, Some(at)) => format!("withdrawn without an answer at {}; {options}", when(at)),
         (_, _, None) => {
             format!("open: `{}` shows how to answer", invocation::command(format!("gates {}", gate.run)))
         }

@@ -12,16 +12,18 @@ use serde_json::{Value, json};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Repair what follows from the issues themselves: lists, ticks, and duplicate ids
+    /// Repair what can be derived from the issues: lists, ticks and duplicate ids
     #[arg(long)]
     pub repair: bool,
 }
 
 /// The problems found, and the repairs made.
 #[derive(Default)]
-struct Findings {
-    mended: Vec<String>,
+struct CheckOutcome {
+    repaired: Vec<String>,
+    /// The problems that are left, each with its remedy.
     left: Vec<(String, String)>,
+    /// The files that were changed.
     files: Vec<String>,
 }
 
@@ -31,49 +33,56 @@ pub fn run(
     args: &Args,
 ) -> Result<ExitCode, CommandFailure> {
     let before = tracker_of(workplace)?;
-    let taken = collisions(&workplace.repository, &before)?;
+    let collisions = collisions(&workplace.repository, &before)?;
     let found = if args.repair {
-        repair(workplace, &before, &taken)?
+        repair(workplace, &before, &collisions)?
     } else {
         let faults = before.faults();
-        let left = faults.iter().map(|fault| (described(fault), fault.remedy().to_string()));
-        Findings { left: taken.iter().map(collided).chain(left).collect(), ..Findings::default() }
+        let left = faults.iter().map(|fault| (describe(fault), fault.remedy().to_string()));
+        CheckOutcome {
+            left: collisions.iter().map(describe_collision).chain(left).collect(),
+            ..CheckOutcome::default()
+        }
     };
     if context.json {
         let left: Vec<Value> =
             found.left.iter().map(|(what, remedy)| json!({ "what": what, "remedy": remedy })).collect();
-        print_json(&json!({ "mended": found.mended, "left": left, "files": found.files }))?;
+        print_json(&json!({ "mended": found.repaired, "left": left, "files": found.files }))?;
     } else {
         print(&text(&found, before.issues().count()))?;
     }
     Ok(if found.left.is_empty() { ExitCode::Done } else { ExitCode::User })
 }
 
-fn described(fault: &Fault) -> String {
+fn describe(fault: &Fault) -> String {
     format!("{FOLDER}/{}: {fault}", fault.file())
 }
 
-fn collided(taken: &Collision) -> (String, String) {
-    let Collision { issue, title, other_title, branch } = taken;
+fn describe_collision(collision: &Collision) -> (String, String) {
+    let Collision { issue, title, other_title, branch } = collision;
     let what = format!("{FOLDER}/{issue}.md: it is \"{title}\" here, but \"{other_title}\" on {branch}");
     (what, "`remand issues check --repair` gives the issue here another id".to_string())
 }
 
 /// Repairs what it can in the checkout, and leaves the commit to the user.
-fn repair(workplace: &Workplace, before: &Tracker, taken: &[Collision]) -> Result<Findings, CommandFailure> {
+fn repair(
+    workplace: &Workplace,
+    before: &Tracker,
+    collisions: &[Collision],
+) -> Result<CheckOutcome, CommandFailure> {
     let mut tracker = before.clone();
-    let mut found = Findings::default();
-    for collision in taken {
-        let to = fresh(workplace, &tracker, &collision.issue)?;
+    let mut found = CheckOutcome::default();
+    for collision in collisions {
+        let to = reserve_id(workplace, &tracker, &collision.issue)?;
         tracker.renumber(&collision.issue, &to);
-        found.mended.push(format!(
+        found.repaired.push(format!(
             "{} is now {to}, because {} has another {}",
             collision.issue, collision.branch, collision.issue
         ));
     }
     let RepairReport { repaired, left } = tracker.repair();
-    found.mended.extend(repaired.iter().map(described));
-    found.left = left.iter().map(|fault| (described(fault), fault.remedy().to_string())).collect();
+    found.repaired.extend(repaired.iter().map(describe));
+    found.left = left.iter().map(|fault| (describe(fault), fault.remedy().to_string())).collect();
     let changed = tracker.changed_since(before);
     write_back(workplace.repository.root(), &changed).map_err(|error| {
         CommandFailure::user(format!("{FOLDER}/ cannot be written"), "check its permissions")
@@ -83,20 +92,22 @@ fn repair(workplace: &Workplace, before: &Tracker, taken: &[Collision]) -> Resul
     Ok(found)
 }
 
-fn fresh(workplace: &Workplace, tracker: &Tracker, old: &IssueKey) -> Result<IssueKey, CommandFailure> {
+fn reserve_id(workplace: &Workplace, tracker: &Tracker, old: &IssueKey) -> Result<IssueKey, CommandFailure> {
     let store = workplace.store()?;
     let holder = format!("remand issues check {}", clock::new_run_id(&old.to_string()));
     let request = IdRequest { prefix: old.prefix(), holder: &holder, count: 1 };
     let ids = reserve_ids(&workplace.repository, &store, tracker, request).map_err(|trouble| {
         CommandFailure::user("no id can be reserved", "see `remand doctor`").caused_by(trouble.detail)
     })?;
-    ids.into_iter().next().ok_or_else(|| CommandFailure::user("no id was given", "this is a bug in remand"))
+    ids.into_iter()
+        .next()
+        .ok_or_else(|| CommandFailure::user("no id was reserved", "this is a bug in Remand"))
 }
 
-fn text(found: &Findings, issues: usize) -> String {
+fn text(found: &CheckOutcome, issues: usize) -> String {
     let mut text = String::new();
-    for mended in &found.mended {
-        text.push_str(&format!("repaired: {mended}\n"));
+    for repaired in &found.repaired {
+        text.push_str(&format!("repaired: {repaired}\n"));
     }
     for (what, remedy) in &found.left {
         text.push_str(&format!("{what}\n    {remedy}\n"));
@@ -107,7 +118,7 @@ fn text(found: &Findings, issues: usize) -> String {
     match found.left.len() {
         0 => text.push_str(&format!("{issues} issues, no problems\n")),
         left => {
-            let left = amount::counted(left as u64, "thing");
+            let left = amount::counted(left as u64, "problem");
             text.push_str(&format!("{issues} issues, {left} to fix by hand\n"));
         }
     }

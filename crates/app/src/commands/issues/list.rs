@@ -1,6 +1,6 @@
 //! `remand issues`: the open issues, and which of them are ready.
 
-use super::{tracker_of, under_way};
+use super::{runs_by_issue, tracker_of};
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_documents::tracker::{IssueKey, Tracker, TrackerIssue, TrackerStatus};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// Which issues to list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum IssueFilter {
     Open,
     All,
 }
@@ -21,16 +21,16 @@ pub enum Wanted {
 pub fn run(
     context: &CommandContext<'_>,
     workplace: &Workplace,
-    wanted: Wanted,
+    filter: IssueFilter,
 ) -> Result<ExitCode, CommandFailure> {
     let tracker = tracker_of(workplace)?;
-    let runs = under_way(workplace)?;
+    let runs = runs_by_issue(workplace)?;
     let shown: Vec<&TrackerIssue> = tracker
         .issues()
-        .filter(|issue| wanted == Wanted::All || issue.status() != Some(TrackerStatus::Done))
+        .filter(|issue| filter == IssueFilter::All || issue.status() != Some(TrackerStatus::Done))
         .collect();
     if context.json {
-        let issues: Vec<Value> = shown.iter().map(|issue| value(issue, &tracker, &runs)).collect();
+        let issues: Vec<Value> = shown.iter().map(|issue| to_json(issue, &tracker, &runs)).collect();
         print_json(&json!({ "count": tracker.issues().count(), "issues": issues }))?;
         return Ok(ExitCode::Done);
     }
@@ -54,7 +54,7 @@ pub fn run(
             Cell::new(issue.title()),
             Cell::new(issue.labels().join(", ")),
             Cell::new(issue.parent().map(|parent| parent.to_string()).unwrap_or_default()),
-            Cell::new(readiness(issue, &tracker, &runs).words()),
+            Cell::new(readiness(issue, &tracker, &runs).describe()),
         ]);
     }
     let mut text = if shown.is_empty() { String::new() } else { table.render(Ink::of_stdout()) };
@@ -75,18 +75,18 @@ fn tone(status: Option<TrackerStatus>) -> Tone {
     }
 }
 
-/// Whether an issue can be run now, and what is in the way.
+/// Whether a run can start on an issue now, and what prevents it.
 pub enum Readiness<'r> {
     Done,
     Ready,
     Running(&'r RunRow),
-    /// These issues have to be done first.
+    /// These issues must be done first.
     After(Vec<IssueKey>),
     NoStatus,
 }
 
 impl Readiness<'_> {
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Readiness::Done => String::new(),
             Readiness::Ready => "ready".to_string(),
@@ -123,7 +123,7 @@ pub fn waits_for(issue: &TrackerIssue, tracker: &Tracker) -> Vec<IssueKey> {
     issue.depends_on().into_iter().filter(|on| !is_done(on)).collect()
 }
 
-pub fn value(issue: &TrackerIssue, tracker: &Tracker, runs: &BTreeMap<IssueKey, RunRow>) -> Value {
+pub fn to_json(issue: &TrackerIssue, tracker: &Tracker, runs: &BTreeMap<IssueKey, RunRow>) -> Value {
     let criteria: Vec<Value> = issue
         .criteria()
         .into_iter()

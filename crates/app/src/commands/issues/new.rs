@@ -1,6 +1,6 @@
 //! `remand issues new`: writes a file to `TODO/`, with a reserved id.
 
-use super::{tracker_of, wrong_id};
+use super::{invalid_id, tracker_of};
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_documents::tracker::{FOLDER, IssueDraft, IssueKey, NewCriterion, Tracker};
@@ -44,14 +44,14 @@ pub fn run(
     args: &Args,
 ) -> Result<ExitCode, CommandFailure> {
     let before = tracker_of(workplace)?;
-    let known = |text: &String| -> Result<IssueKey, CommandFailure> {
-        let id: IssueKey = text.parse().map_err(|error| wrong_id(&error))?;
+    let existing = |text: &String| -> Result<IssueKey, CommandFailure> {
+        let id: IssueKey = text.parse().map_err(|error| invalid_id(&error))?;
         let missing =
             || CommandFailure::user(format!("{FOLDER}/{id}.md does not exist"), "`remand issues` lists them");
         before.issue(&id).map(|issue| issue.id().clone()).ok_or_else(missing)
     };
-    let parent = args.parent.as_ref().map(known).transpose()?;
-    let depends_on = args.depends_on.iter().map(known).collect::<Result<Vec<_>, _>>()?;
+    let parent = args.parent.as_ref().map(existing).transpose()?;
+    let depends_on = args.depends_on.iter().map(existing).collect::<Result<Vec<_>, _>>()?;
     let prefix = prefix(args, &before, parent.as_ref())?;
     // The ledger hands out the numbers, so it is created if needed.
     let store = workplace.store()?;
@@ -63,7 +63,7 @@ pub fn run(
     let id = ids
         .into_iter()
         .next()
-        .ok_or_else(|| CommandFailure::user("no id was given", "this is a bug in remand"))?;
+        .ok_or_else(|| CommandFailure::user("no id was reserved", "this is a bug in Remand"))?;
     let draft = IssueDraft {
         id: id.clone(),
         title: args.title.clone(),
@@ -77,8 +77,8 @@ pub fn run(
             .criteria
             .iter()
             .enumerate()
-            .map(|(at, text)| NewCriterion {
-                id: format!("AC-{}", at + 1),
+            .map(|(index, text)| NewCriterion {
+                id: format!("AC-{}", index + 1),
                 text: text.clone(),
                 test: String::new(),
             })
@@ -104,16 +104,16 @@ pub fn run(
     Ok(ExitCode::Done)
 }
 
-/// The given prefix, that of the parent, or the most common one.
+/// The prefix of the command line, else the parent's, else the most common one.
 fn prefix(args: &Args, tracker: &Tracker, parent: Option<&IssueKey>) -> Result<String, CommandFailure> {
     if let Some(prefix) = &args.prefix {
-        let unfit = || {
+        let invalid = || {
             CommandFailure::user(
                 format!("`{prefix}` is not a valid prefix for issue ids"),
                 "use capital letters and digits, such as `ABC`",
             )
         };
-        return IssueKey::new(prefix, 1).map(|_| prefix.clone()).ok_or_else(unfit);
+        return IssueKey::new(prefix, 1).map(|_| prefix.clone()).ok_or_else(invalid);
     }
     if let Some(parent) = parent {
         return Ok(parent.prefix().to_string());
@@ -122,8 +122,9 @@ fn prefix(args: &Args, tracker: &Tracker, parent: Option<&IssueKey>) -> Result<S
     for issue in tracker.issues() {
         *counts.entry(issue.id().prefix()).or_default() += 1;
     }
-    let most = counts.into_iter().max_by_key(|(_, count)| *count).map(|(prefix, _)| prefix.to_string());
-    most.ok_or_else(|| {
-        CommandFailure::user("no issue exists yet to take the prefix from", "use `--prefix ABC`")
+    let most_common =
+        counts.into_iter().max_by_key(|(_, count)| *count).map(|(prefix, _)| prefix.to_string());
+    most_common.ok_or_else(|| {
+        CommandFailure::user("there is no issue yet to take the prefix from", "use `--prefix ABC`")
     })
 }

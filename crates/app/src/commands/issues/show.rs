@@ -1,7 +1,7 @@
 //! `remand issues show`: one issue, and whether it is ready.
 
-use super::list::{Readiness, readiness, value};
-use super::{tracker_of, under_way, wrong_id};
+use super::list::{Readiness, readiness, to_json};
+use super::{invalid_id, runs_by_issue, tracker_of};
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_documents::tracker::{FOLDER, IssueKey};
@@ -20,23 +20,23 @@ pub fn run(
     workplace: &Workplace,
     args: &Args,
 ) -> Result<ExitCode, CommandFailure> {
-    let id: IssueKey = args.id.parse().map_err(|error| wrong_id(&error))?;
+    let id: IssueKey = args.id.parse().map_err(|error| invalid_id(&error))?;
     let tracker = tracker_of(workplace)?;
     let issue = tracker.issue(&id).ok_or_else(|| {
         CommandFailure::user(format!("{FOLDER}/{id}.md does not exist"), "`remand issues` lists them")
     })?;
-    let runs = under_way(workplace)?;
+    let runs = runs_by_issue(workplace)?;
     if context.json {
-        print_json(&value(issue, &tracker, &runs))?;
+        print_json(&to_json(issue, &tracker, &runs))?;
         return Ok(ExitCode::Done);
     }
-    let head = match readiness(issue, &tracker, &runs) {
+    let heading = match readiness(issue, &tracker, &runs) {
         Readiness::Ready => format!("{id} is ready: `remand run --issue {id}`\n\n"),
         Readiness::Done => format!("{id} is Done\n\n"),
-        other => format!("{id}: {}\n\n", other.words()),
+        other => format!("{id}: {}\n\n", other.describe()),
     };
-    // Even the user's own file is cleaned of terminal escapes.
+    // Terminal escapes are removed even from the user's own file.
     let text: Vec<String> = issue.text().lines().map(line::one).collect();
-    print(&format!("{head}{}\n", text.join("\n")))?;
+    print(&format!("{heading}{}\n", text.join("\n")))?;
     Ok(ExitCode::Done)
 }

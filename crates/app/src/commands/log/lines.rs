@@ -10,7 +10,7 @@ use remand_ledger::query::{DispatchRow, DispatchStatus, GateRow, OperationRow, R
 use remand_terminal::table::WIDTH;
 use remand_terminal::{Ink, Tone, amount, line};
 
-/// The width of number and time.
+/// The width of the columns for number and time.
 const MARGIN: usize = 16;
 
 /// The whole log.
@@ -20,14 +20,14 @@ pub(super) fn text(row: &RunRow, events: &[LoggedEvent], detail: Detail, ink: In
     for event in events {
         let at = clock::iso(event.journal.at);
         let (day, hour) = at.split_once('T').unwrap_or((&at, ""));
-        let mut own = Vec::new();
+        let mut lines = Vec::new();
         if detail == Detail::All {
-            own.extend(happened(row, event));
-            own.extend(event.journal.facts.notes.iter().filter_map(note));
+            lines.extend(event_lines(row, event));
+            lines.extend(event.journal.facts.notes.iter().filter_map(note_line));
         }
         let rulings: Vec<Line> = event.rulings.iter().flat_map(|row| page.ruling(row)).collect();
-        own.extend(rulings);
-        if own.is_empty() {
+        lines.extend(rulings);
+        if lines.is_empty() {
             continue;
         }
         if page.day != day {
@@ -35,7 +35,7 @@ pub(super) fn text(row: &RunRow, events: &[LoggedEvent], detail: Detail, ink: In
             page.day = day.to_string();
         }
         let margin = format!("{:>4}  {:<8}  ", event.journal.seq, hour.trim_end_matches('Z'));
-        page.put(&margin, &own);
+        page.add(&margin, &lines);
     }
     page.text
 }
@@ -55,7 +55,7 @@ struct Page {
 }
 
 impl Page {
-    fn put(&mut self, margin: &str, lines: &[Line]) {
+    fn add(&mut self, margin: &str, lines: &[Line]) {
         let mut margin = self.ink.paint(Tone::Faint, margin);
         for shown in lines {
             for part in line::wrap(&line::one(&shown.text), WIDTH - MARGIN - shown.indent) {
@@ -66,7 +66,7 @@ impl Page {
         }
     }
 
-    /// A ruling: its decision and costs, its rule and reason, and its effect on the confidence.
+    /// Describes a ruling: its decision and costs, its rule and reason, and its effect on the confidence.
     fn ruling(&mut self, row: &RulingRow) -> Vec<Line> {
         let ruling = &row.ruling;
         let mut lines = vec![
@@ -86,8 +86,8 @@ impl Page {
     }
 }
 
-/// The event, with its dispatch, operation or answer.
-fn happened(row: &RunRow, event: &LoggedEvent) -> Vec<Line> {
+/// Describes the event, with its dispatch, operation or answer.
+fn event_lines(row: &RunRow, event: &LoggedEvent) -> Vec<Line> {
     let plain = |text: String| Line { indent: 0, tone: Tone::Plain, text };
     match &event.journal.event {
         Event::Started(_) => {
@@ -96,15 +96,15 @@ fn happened(row: &RunRow, event: &LoggedEvent) -> Vec<Line> {
             vec![plain(format!("{}, {}, from {base}: {asked}", row.subject, row.mode))]
         }
         Event::Ended { .. } => match (&event.dispatch, &event.operation) {
-            (Some(dispatch), _) => dispatched(dispatch),
-            (None, Some(operation)) => vec![operated(operation)],
+            (Some(dispatch), _) => dispatch_lines(dispatch),
+            (None, Some(operation)) => vec![operation_line(operation)],
             (None, None) => vec![plain("a command ended after the run had abandoned it".to_string())],
         },
         Event::Interrupted { .. } => match &event.dispatch {
-            Some(dispatch) => dispatched(dispatch),
+            Some(dispatch) => dispatch_lines(dispatch),
             None => vec![plain("a command was interrupted and is still open".to_string())],
         },
-        Event::Answered { option, by, note, .. } => answered(event.gate.as_ref(), option, by, note),
+        Event::Answered { option, by, note, .. } => answer_lines(event.gate.as_ref(), option, by, note),
         Event::Cancelled { by } => vec![plain(format!("cancelled by {by}"))],
         Event::Paused { by } => vec![plain(format!("paused by {by}"))],
         Event::Resumed { by } => vec![plain(format!("resumed by {by}"))],
@@ -124,12 +124,12 @@ fn happened(row: &RunRow, event: &LoggedEvent) -> Vec<Line> {
     }
 }
 
-fn place(phase: &str, task: Option<&str>) -> String {
+fn phase_and_task(phase: &str, task: Option<&str>) -> String {
     task.map_or_else(|| phase.to_string(), |task| format!("{phase}[{task}]"))
 }
 
-fn dispatched(row: &DispatchRow) -> Vec<Line> {
-    let mut text = format!("{} by {}", place(&row.phase, row.task.as_deref()), row.role);
+fn dispatch_lines(row: &DispatchRow) -> Vec<Line> {
+    let mut text = format!("{} by {}", phase_and_task(&row.phase, row.task.as_deref()), row.role);
     if let Some(item) = &row.item {
         text.push_str(&format!(" ({item})"));
     }
@@ -158,11 +158,11 @@ fn dispatched(row: &DispatchRow) -> Vec<Line> {
     lines
 }
 
-fn operated(row: &OperationRow) -> Line {
+fn operation_line(row: &OperationRow) -> Line {
     let mut parts: Vec<String> = row.result.iter().chain(&row.failure).cloned().collect();
     parts.extend(row.time.map(amount::time));
     parts.extend(row.detail.as_ref().map(|text| line::cut(&line::one(text), 200)));
-    let what = format!("{}: the engine ran {}", place(&row.phase, row.task.as_deref()), row.name);
+    let what = format!("{}: the engine ran {}", phase_and_task(&row.phase, row.task.as_deref()), row.name);
     Line { indent: 0, tone: status_tone(row.status), text: format!("{what}: {}", parts.join(", ")) }
 }
 
@@ -174,7 +174,7 @@ fn status_tone(status: DispatchStatus) -> Tone {
     }
 }
 
-fn answered(gate: Option<&GateRow>, option: &str, by: &str, note: &str) -> Vec<Line> {
+fn answer_lines(gate: Option<&GateRow>, option: &str, by: &str, note: &str) -> Vec<Line> {
     let asked = gate.map_or_else(String::new, |gate| format!("{}: ", line::one(&gate.question)));
     let mut lines =
         vec![Line { indent: 0, tone: Tone::Plain, text: format!("? {asked}{by} answered {option}") }];
@@ -184,7 +184,7 @@ fn answered(gate: Option<&GateRow>, option: &str, by: &str, note: &str) -> Vec<L
     lines
 }
 
-fn note(note: &Note) -> Option<Line> {
+fn note_line(note: &Note) -> Option<Line> {
     let (tone, word) = match note.kind {
         NoteKind::Violation => (Tone::Bad, "violation: "),
         NoteKind::Regression => (Tone::Bad, "regression: "),

@@ -1,4 +1,4 @@
-//! One event of a run with its command or answer, notes and rulings.
+//! The events of a run, each with its command or answer and its rulings.
 
 use super::Detail;
 use remand_kernel::Event;
@@ -10,7 +10,7 @@ use remand_terminal::CommandFailure;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// One event with its rows of the ledger.
+/// One event with the ledger rows that belong to it.
 pub struct LoggedEvent {
     pub journal: JournalRow,
     pub dispatch: Option<DispatchRow>,
@@ -21,10 +21,10 @@ pub struct LoggedEvent {
 
 /// All events of a run, in order.
 pub fn read(reader: &Reader, row: &RunRow) -> Result<Vec<LoggedEvent>, CommandFailure> {
-    gather(reader, row).map_err(CommandFailure::from)
+    read_events(reader, row).map_err(CommandFailure::from)
 }
 
-fn gather(reader: &Reader, row: &RunRow) -> Result<Vec<LoggedEvent>, LedgerError> {
+fn read_events(reader: &Reader, row: &RunRow) -> Result<Vec<LoggedEvent>, LedgerError> {
     let run = &row.run;
     let mut dispatches: BTreeMap<String, DispatchRow> =
         reader.dispatches(run)?.into_iter().map(|row| (row.command.clone(), row)).collect();
@@ -68,11 +68,11 @@ fn command_of(row: &JournalRow) -> Option<String> {
 /// Keeps only the events and rulings of one task.
 pub fn keep_task(events: &mut Vec<LoggedEvent>, task: &str) {
     events.retain_mut(|event| {
-        let own = event.task() == Some(task);
-        event
-            .rulings
-            .retain(|row| row.ruling.task.as_deref() == Some(task) || (own && row.ruling.task.is_none()));
-        own || !event.rulings.is_empty()
+        let is_of_task = event.task() == Some(task);
+        event.rulings.retain(|row| {
+            row.ruling.task.as_deref() == Some(task) || (is_of_task && row.ruling.task.is_none())
+        });
+        is_of_task || !event.rulings.is_empty()
     });
 }
 

@@ -2,30 +2,30 @@
 
 use remand_kernel::gaps::Board;
 
-/// The width of the longest bar.
-const LONGEST: u32 = 40;
+/// The maximum width of a bar.
+const MAX_WIDTH: u32 = 40;
 
-/// A bar for the inventory and one for each round.
+/// Draws one bar for the inventory and one for each round.
 pub fn open_gaps(board: &Board) -> String {
     let rows = board.rows();
     let first = rows.first().map_or(0, |row| row.start);
-    let most = rows.iter().map(|row| row.end).chain([first]).max().unwrap_or(0).max(1);
+    let max_open = rows.iter().map(|row| row.end).chain([first]).max().unwrap_or(0).max(1);
     let mut text = "open gaps after each round\n".to_string();
-    text.push_str(&bar("start", first, most, ""));
+    text.push_str(&bar("start", first, max_open, ""));
     for row in rows {
-        let mark = if row.state.counts() { "" } else { " (not counted)" };
-        text.push_str(&bar(&row.round.to_string(), row.end, most, mark));
+        let remark = if row.state.counts() { "" } else { " (not counted)" };
+        text.push_str(&bar(&row.round.to_string(), row.end, max_open, remark));
     }
     text
 }
 
-fn bar(name: &str, open: u32, most: u32, mark: &str) -> String {
+fn bar(name: &str, open: u32, max_open: u32, remark: &str) -> String {
     // An open gap always gets at least one block.
-    let length = if open == 0 { 0 } else { (open * LONGEST / most.max(1)).max(1) };
-    let scaled = if most <= LONGEST { open * (LONGEST / most) } else { length };
+    let length = if open == 0 { 0 } else { (open * MAX_WIDTH / max_open.max(1)).max(1) };
+    let scaled = if max_open <= MAX_WIDTH { open * (MAX_WIDTH / max_open) } else { length };
     let blocks = "█".repeat(scaled as usize);
     let between = if blocks.is_empty() { "" } else { " " };
-    format!("  {name:>5}  {blocks}{between}{open}{mark}\n")
+    format!("  {name:>5}  {blocks}{between}{open}{remark}\n")
 }
 
 #[cfg(test)]

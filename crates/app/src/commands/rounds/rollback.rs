@@ -1,11 +1,11 @@
 //! `remand rounds rollback`: rolls a run back to the start of a round.
 
-use super::super::runs::chosen;
+use super::super::runs::find_run;
 use super::history;
 use crate::context::CommandContext;
 use crate::environment;
 use crate::host;
-use crate::requests::hand_in;
+use crate::requests::submit_request;
 use crate::workplace::Workplace;
 use clap::ValueEnum;
 use remand_kernel::Event;
@@ -21,8 +21,8 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     pub to: u32,
     /// How to retry the round
-    #[arg(long, value_enum, default_value_t = How::Same)]
-    pub mode: How,
+    #[arg(long, value_enum, default_value_t = RetryChoice::Same)]
+    pub mode: RetryChoice,
     /// The reason, for the record and for the agents that retry
     #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
     pub reason: String,
@@ -32,7 +32,7 @@ pub struct Args {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum How {
+pub enum RetryChoice {
     /// With the same prompt
     Same,
     /// With fewer gaps: those that reason or context name, or the more severe half
@@ -43,13 +43,13 @@ pub enum How {
     Skip,
 }
 
-impl How {
+impl RetryChoice {
     fn mode(self) -> RetryMode {
         match self {
-            How::Same => RetryMode::SamePrompt,
-            How::Narrowed => RetryMode::Narrowed,
-            How::Context => RetryMode::ExtraContext,
-            How::Skip => RetryMode::Skip,
+            RetryChoice::Same => RetryMode::SamePrompt,
+            RetryChoice::Narrowed => RetryMode::Narrowed,
+            RetryChoice::Context => RetryMode::ExtraContext,
+            RetryChoice::Skip => RetryMode::Skip,
         }
     }
 }
@@ -57,13 +57,13 @@ impl How {
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
-    let row = chosen(&reader, Some(&args.run))?;
+    let row = find_run(&reader, Some(&args.run))?;
     let (history, board) = history(&reader, &row)?;
     if row.ended.is_some() {
         let what = format!("run {} is over", row.run);
         return Err(CommandFailure::user(what, "start another run with the resulting specification"));
     }
-    if args.mode == How::Context && args.context.trim().is_empty() {
+    if args.mode == RetryChoice::Context && args.context.trim().is_empty() {
         return Err(CommandFailure::user(
             "`--mode context` needs `--context`",
             "add the instructions with `--context TEXT`",
@@ -72,9 +72,9 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     history
         .rounds
         .check(&board, args.to)
-        .map_err(|error| refused(&error, &history.rounds.started().collect::<Vec<_>>()))?;
+        .map_err(|error| refusal(&error, &history.rounds.started().collect::<Vec<_>>()))?;
     let Some(to) = history.checkpoint_of(args.to) else {
-        return Err(refused(&RollbackError::NotBegun { round: args.to }, &[]));
+        return Err(refusal(&RollbackError::NotBegun { round: args.to }, &[]));
     };
     let redactor = host::redactor(&workplace)?;
     let event = Event::RolledBack {
@@ -84,13 +84,13 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         mode: args.mode.mode(),
         context: redactor.redact(&args.context).into_owned(),
     };
-    hand_in(context, &workplace, &row.run, &event, "wait for a gate: `remand gates` lists them")
+    submit_request(context, &workplace, &row.run, &event, "wait for a gate: `remand gates` lists them")
 }
 
-fn refused(error: &RollbackError, begun: &[u32]) -> CommandFailure {
+fn refusal(error: &RollbackError, started: &[u32]) -> CommandFailure {
     let hint = match error {
         RollbackError::NotBegun { .. } => {
-            let rounds: Vec<String> = begun.iter().map(ToString::to_string).collect();
+            let rounds: Vec<String> = started.iter().map(ToString::to_string).collect();
             format!(
                 "rounds that can be rolled back: {}",
                 if rounds.is_empty() { "none".to_string() } else { rounds.join(", ") }

@@ -3,7 +3,7 @@
 use remand_engine::quality::{PhaseReport, QualityReport};
 use remand_terminal::CommandFailure;
 
-const HEAD: [&str; 19] = [
+const HEADER: [&str; 19] = [
     "repository",
     "workflow",
     "runs",
@@ -25,22 +25,22 @@ const HEAD: [&str; 19] = [
     "alert",
 ];
 
-/// The whole table.
+/// The table of all repositories.
 pub fn text<'r>(
-    places: impl Iterator<Item = (&'r str, &'r [QualityReport])>,
+    repositories: impl Iterator<Item = (&'r str, &'r [QualityReport])>,
 ) -> Result<String, CommandFailure> {
     let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
-    let failed =
+    let failure =
         |error: csv::Error| CommandFailure::internal_error("the figures cannot be written as CSV", &error);
-    table.write_record(HEAD).map_err(failed)?;
-    for (repository, reports) in places {
+    table.write_record(HEADER).map_err(failure)?;
+    for (repository, reports) in repositories {
         for report in reports {
             for phase in &report.phases {
-                table.write_record(fields(repository, report, phase)).map_err(failed)?;
+                table.write_record(fields(repository, report, phase)).map_err(failure)?;
             }
         }
     }
-    let bytes = table.into_inner().map_err(|error| failed(error.into_error().into()))?;
+    let bytes = table.into_inner().map_err(|error| failure(error.into_error().into()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -51,11 +51,11 @@ fn fields(repository: &str, report: &QualityReport, phase: &PhaseReport) -> Vec<
     let cost = figures.correction;
     let is_alert = report.alerts.iter().any(|alert| alert.phase == figures.phase);
     vec![
-        harmless(repository),
-        harmless(&report.workflow),
+        defuse(repository),
+        defuse(&report.workflow),
         report.runs.to_string(),
         number(report.changed_lines),
-        harmless(&figures.phase),
+        defuse(&figures.phase),
         number(figures.entries),
         number(figures.remands),
         share(phase.rate),
@@ -74,8 +74,8 @@ fn fields(repository: &str, report: &QualityReport, phase: &PhaseReport) -> Vec<
     ]
 }
 
-/// Text that a spreadsheet does not take for a formula.
-fn harmless(text: &str) -> String {
+/// Quotes text that a spreadsheet would take for a formula.
+fn defuse(text: &str) -> String {
     if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.to_string() }
 }
 
@@ -85,6 +85,6 @@ mod tests {
 
     #[test]
     fn text_that_looks_like_a_formula_is_defused() {
-        assert_eq!([harmless("plain"), harmless("=1+1")], ["plain", "'=1+1"]);
+        assert_eq!([defuse("plain"), defuse("=1+1")], ["plain", "'=1+1"]);
     }
 }

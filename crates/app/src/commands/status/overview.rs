@@ -1,4 +1,4 @@
-//! All runs in progress, with their drivers or open gates, and the run that ended last.
+//! The overview: all runs in progress, with their drivers or open gates, and the run that ended last.
 
 use crate::commands::runs::tone;
 use crate::gate::{answer_command, other_options};
@@ -11,19 +11,19 @@ use remand_terminal::table::indented;
 use remand_terminal::{CommandFailure, Ink, Tone, amount, invocation, line};
 use serde_json::{Value, json};
 
-/// The number of runs in progress that are listed.
-const SHOWN: usize = 20;
+/// The maximum number of runs in progress that are listed.
+const MAX_LISTED: usize = 20;
 
 /// All runs in progress, and the last that ended.
 pub struct Overview {
-    under_way: usize,
-    listed: Vec<UnderWay>,
+    in_progress: usize,
+    listed: Vec<RunInProgress>,
     ended: Option<RunRow>,
     now: i64,
 }
 
 /// A run that is not over.
-struct UnderWay {
+struct RunInProgress {
     row: RunRow,
     driver: Option<String>,
     gates: Vec<GateRow>,
@@ -33,48 +33,48 @@ impl Overview {
     pub fn read(workplace: &Workplace, reader: Option<&Reader>) -> Result<Overview, CommandFailure> {
         let now = clock::now().0;
         let Some(reader) = reader else {
-            return Ok(Overview { under_way: 0, listed: Vec::new(), ended: None, now });
+            return Ok(Overview { in_progress: 0, listed: Vec::new(), ended: None, now });
         };
         let rows = reader.runs()?;
-        let (over, mut under_way): (Vec<RunRow>, Vec<RunRow>) =
+        let (over, mut in_progress): (Vec<RunRow>, Vec<RunRow>) =
             rows.into_iter().partition(|row| row.stage.is_over());
-        let count = under_way.len();
-        under_way.truncate(SHOWN);
+        let count = in_progress.len();
+        in_progress.truncate(MAX_LISTED);
         let mut listed = Vec::new();
-        for row in under_way {
+        for row in in_progress {
             let gates = reader.gates(&row.run)?;
             let gates = gates.into_iter().filter(GateRow::is_open).collect();
             let driver = DriverLock::holder(&workplace.home.run(&row.run));
-            listed.push(UnderWay { row, driver, gates });
+            listed.push(RunInProgress { row, driver, gates });
         }
         let ended = over.into_iter().max_by_key(|row| row.updated_at);
-        Ok(Overview { under_way: count, listed, ended, now })
+        Ok(Overview { in_progress: count, listed, ended, now })
     }
 
     pub fn json(&self) -> Value {
         let listed: Vec<Value> = self
             .listed
             .iter()
-            .map(|one| json!({ "run": one.row, "driver": one.driver, "gates": one.gates }))
+            .map(|run| json!({ "run": run.row, "driver": run.driver, "gates": run.gates }))
             .collect();
-        json!({ "count": self.under_way, "runs": listed, "ended": self.ended })
+        json!({ "count": self.in_progress, "runs": listed, "ended": self.ended })
     }
 
     pub fn text(&self, ink: Ink) -> String {
-        let mut text = match self.under_way {
+        let mut text = match self.in_progress {
             0 => "no run is in progress\n".to_string(),
             count => {
                 let verb = if count == 1 { "is" } else { "are" };
                 format!("{} {verb} in progress\n", amount::counted(count as u64, "run"))
             }
         };
-        for one in &self.listed {
+        for run in &self.listed {
             text.push('\n');
-            text.push_str(&one.text(ink, self.now));
+            text.push_str(&run.text(ink, self.now));
         }
-        if self.under_way > self.listed.len() {
-            let left = amount::counted((self.under_way - self.listed.len()) as u64, "older run");
-            text.push_str(&format!("\n{left} not shown: `remand runs --all`\n"));
+        if self.in_progress > self.listed.len() {
+            let hidden = amount::counted((self.in_progress - self.listed.len()) as u64, "older run");
+            text.push_str(&format!("\n{hidden} not shown: `remand runs --all`\n"));
         }
         if let Some(row) = &self.ended {
             let how = row.ended.as_deref().map(line::one).unwrap_or_default();
@@ -92,7 +92,7 @@ impl Overview {
     }
 }
 
-impl UnderWay {
+impl RunInProgress {
     fn text(&self, ink: Ink, now: i64) -> String {
         let row = &self.row;
         let stage = ink.paint(tone(row.stage), row.stage.name());

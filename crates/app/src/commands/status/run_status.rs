@@ -2,8 +2,8 @@
 
 use super::{spending, tasks};
 use crate::commands::runs::tone;
+use crate::finding_counts::count_findings;
 use crate::gate::{answer_command, other_options};
-use crate::tally::tally;
 use crate::workplace::Workplace;
 use remand_engine::clock;
 use remand_engine::lock::DriverLock;
@@ -13,7 +13,7 @@ use remand_terminal::table::{Cell, FieldList, indented};
 use remand_terminal::{CommandFailure, Ink, Tone, amount, invocation, line};
 use serde_json::{Value, json};
 
-/// Everything shown about one run.
+/// Everything that is shown about one run.
 pub struct RunStatus {
     view: RunView,
     driver: Option<String>,
@@ -34,7 +34,7 @@ impl RunStatus {
             "confidence": { "level": confidence, "means": confidence.definition() },
             "budgets": view.detail.as_ref().map(|detail| &detail.budgets),
             "tasks": view.tasks,
-            "findings": tally(&view.findings),
+            "findings": count_findings(&view.findings),
             "gates": view.gates,
             "requests": view.requests,
             "untold": view.unreported_tokens,
@@ -62,7 +62,7 @@ impl RunStatus {
         text
     }
 
-    /// Why the view lacks something.
+    /// Why the status is incomplete, if it is.
     fn problem(&self) -> Option<String> {
         match (&self.view.detail, self.view.lag) {
             (_, 1..) => {
@@ -92,11 +92,11 @@ impl RunStatus {
             fields.add("at", &row.place);
         }
         if !row.stage.is_over() {
-            fields.add("driver", self.driver_words());
+            fields.add("driver", self.describe_driver());
         }
         fields.add("branch", format!("{}, from {}", row.branch, row.base.get(..12).unwrap_or(&row.base)));
         if let Some(commit) = view.detail.as_ref().and_then(|detail| detail.reverted.as_ref()) {
-            let undone = format!("by {}: the commit of the run is no longer on its branch", short(commit));
+            let undone = format!("by {}, which reverts the commit of the run", short(commit));
             fields.add("undone", Cell::new(undone).toned(Tone::Doubtful));
         }
         fields.add("risk", &row.risk);
@@ -106,15 +106,15 @@ impl RunStatus {
         spending::add(&mut fields, view);
         let budgets = view.detail.iter().flat_map(|detail| &detail.budgets);
         let left: Vec<String> =
-            budgets.map(|one| format!("{} {} of {}", one.budget, one.left, one.full)).collect();
+            budgets.map(|budget| format!("{} {} of {}", budget.budget, budget.left, budget.full)).collect();
         if !left.is_empty() {
             fields.add("budgets left", left.join(", "));
         }
-        fields.add("findings", tally(&view.findings).words());
+        fields.add("findings", count_findings(&view.findings).describe());
         fields
     }
 
-    fn driver_words(&self) -> String {
+    fn describe_driver(&self) -> String {
         let resume = invocation::command(format!("resume {}", self.view.row.run));
         match (&self.driver, self.view.row.stage) {
             (Some(driver), _) => driver.clone(),

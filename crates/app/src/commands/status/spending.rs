@@ -1,4 +1,4 @@
-//! What a run used, and what is left of its limits. Unknown is never shown as zero.
+//! Describes what a run used, and what is left of its limits. An unknown amount is never shown as zero.
 
 use remand_ledger::RunView;
 use remand_ledger::query::RunUsed;
@@ -6,16 +6,16 @@ use remand_ledger::view::Allowance;
 use remand_terminal::amount;
 use remand_terminal::table::FieldList;
 
-/// Adds one line for dispatches, tokens, cost and time each.
+/// Adds one line each for dispatches, tokens, cost and time.
 pub fn add(fields: &mut FieldList, view: &RunView) {
     let [dispatches, tokens, money, time] = view.allowances();
-    fields.add("dispatches", counted(&dispatches, amount::grouped));
-    fields.add("tokens", tokens_words(&tokens, &view.row.used, view.unreported_tokens));
+    fields.add("dispatches", used_and_left(&dispatches, amount::grouped));
+    fields.add("tokens", describe_tokens(&tokens, &view.row.used, view.unreported_tokens));
     fields.add("cost", cost(&money, &view.row.used));
-    fields.add("time", counted(&time, amount::time));
+    fields.add("time", used_and_left(&time, amount::time));
 }
 
-fn counted(allowance: &Allowance, show: fn(u64) -> String) -> String {
+fn used_and_left(allowance: &Allowance, show: fn(u64) -> String) -> String {
     let (used, since) = (allowance.used, allowance.used_since_grant);
     let (Some(limit), Some(left)) = (allowance.amount, allowance.left()) else {
         return format!("{}, no limit", show(used));
@@ -28,22 +28,25 @@ fn counted(allowance: &Allowance, show: fn(u64) -> String) -> String {
 }
 
 /// Dispatches that did not report their tokens may have used any number.
-fn tokens_words(allowance: &Allowance, used: &RunUsed, unreported: u64) -> String {
-    let known = counted(allowance, amount::grouped);
+fn describe_tokens(allowance: &Allowance, used: &RunUsed, unreported: u64) -> String {
+    let known = used_and_left(allowance, amount::grouped);
     if unreported == 0 {
         return known;
     }
-    let of = format!("{} of {}", amount::grouped(unreported), amount::counted(used.dispatches, "dispatch"));
+    let silent =
+        format!("{} of {}", amount::grouped(unreported), amount::counted(used.dispatches, "dispatch"));
     match (used.tokens, allowance.amount) {
         (0, None) => "unknown: no dispatch reported its tokens; no limit".to_string(),
-        (_, None) => format!("{known}; {of} did not report them"),
-        (_, Some(_)) => format!("{known}; {of} did not report them, and the limit counts known tokens only"),
+        (_, None) => format!("{known}; {silent} did not report them"),
+        (_, Some(_)) => {
+            format!("{known}; {silent} did not report them, and the limit counts known tokens only")
+        }
     }
 }
 
 fn cost(allowance: &Allowance, used: &RunUsed) -> String {
     if used.unpriced == 0 {
-        return counted(allowance, amount::money);
+        return used_and_left(allowance, amount::money);
     }
     let unknown =
         format!("{} of {}", amount::grouped(used.unpriced), amount::counted(used.dispatches, "dispatch"));
@@ -90,10 +93,10 @@ mod tests {
 
     // CORE-11
     #[test]
-    fn unknown_tokens_are_never_shown_as_none() {
+    fn an_unknown_token_count_is_never_shown_as_zero() {
         let shown = |tokens, unreported, limit| {
             let used = RunUsed { tokens, ..used(0, 0) };
-            tokens_words(&allowance(LimitKind::Tokens, tokens, limit), &used, unreported)
+            describe_tokens(&allowance(LimitKind::Tokens, tokens, limit), &used, unreported)
         };
         assert_eq!(shown(0, 4, None), "unknown: no dispatch reported its tokens; no limit");
         assert_eq!(shown(70, 1, None), "70, no limit; 1 of 4 dispatches did not report them");
@@ -104,6 +107,6 @@ mod tests {
     #[test]
     fn a_limit_is_counted_from_the_last_grant() {
         let granted = Allowance { used_since_grant: 2, ..allowance(LimitKind::Dispatches, 12, Some(10)) };
-        assert_eq!(counted(&granted, amount::grouped), "12; 2 of 10 since the last grant, 8 left");
+        assert_eq!(used_and_left(&granted, amount::grouped), "12; 2 of 10 since the last grant, 8 left");
     }
 }

@@ -15,18 +15,18 @@ pub fn table(tasks: &[TaskOverview]) -> TextTable {
     ]);
     for task in tasks {
         let summary = &task.summary;
-        let bad = |count: u64| {
+        let alarming = |count: u64| {
             let cell = Cell::new(count.to_string());
             if count > 0 { cell.toned(Tone::Bad) } else { cell }
         };
-        let verified = summary.iteration.is_some() || summary.passed + summary.failed > 0;
+        let has_results = summary.iteration.is_some() || summary.passed + summary.failed > 0;
         let left: Vec<String> =
             task.rounds_left.iter().map(|(name, left)| format!("{name} {left}")).collect();
         let mut cells = vec![Cell::new(&summary.task), Cell::new(task.state.to_string())];
-        if verified {
+        if has_results {
             cells.push(Cell::new(summary.passed.to_string()));
-            cells.push(bad(summary.failed));
-            cells.push(bad(summary.regressions));
+            cells.push(alarming(summary.failed));
+            cells.push(alarming(summary.regressions));
         } else {
             cells.extend(["-", "-", "-"].map(Cell::new));
         }

@@ -1,6 +1,6 @@
-//! `remand ticket approaches`: the failed approaches. Only a human may remove one.
+//! `remand ticket approaches`: lists the failed approaches, and removes one on request of a human.
 
-use super::place::FoundTicket;
+use super::found_ticket::FoundTicket;
 use crate::context::CommandContext;
 use crate::environment;
 use crate::host;
@@ -23,7 +23,7 @@ use std::path::Path;
 pub struct Args {
     /// A ticket, or a run in progress [default: the ticket of the latest run on a ticket]
     #[arg(value_name = "FILE|RUN")]
-    pub of: Option<String>,
+    pub ticket_or_run: Option<String>,
     /// Remove the approach with this number, so that it can be proposed again
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub remove: Option<u16>,
@@ -31,30 +31,30 @@ pub struct Args {
 
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
-    let is_file = args.of.as_deref().is_none_or(|of| workplace.here.join(of).is_file());
+    let is_file = args.ticket_or_run.as_deref().is_none_or(|file| workplace.here.join(file).is_file());
     if is_file {
-        of_file(context, &workplace, args)
+        handle_ticket(context, &workplace, args)
     } else {
-        let name = args.of.as_deref().unwrap_or_default();
+        let name = args.ticket_or_run.as_deref().unwrap_or_default();
         let row = workplace.reader()?.run(name)?;
-        of_run(context, &workplace, &row, args.remove)
+        handle_run(context, &workplace, &row, args.remove)
     }
 }
 
-/// The list of a ticket in the checkout. A run in progress has its own.
-fn of_file(
+/// Handles the list of a ticket in the checkout, or of the run in progress on it.
+fn handle_ticket(
     context: &CommandContext<'_>,
     workplace: &Workplace,
     args: &Args,
 ) -> Result<ExitCode, CommandFailure> {
-    let mut found = FoundTicket::find(workplace, args.of.as_deref().map(Path::new))?;
-    let under_way = found.runs.iter().find(|row| !row.stage.is_over()).cloned();
-    if let Some(row) = under_way {
-        return of_run(context, workplace, &row, args.remove);
+    let mut found = FoundTicket::find(workplace, args.ticket_or_run.as_deref().map(Path::new))?;
+    let in_progress = found.runs.iter().find(|row| !row.stage.is_over()).cloned();
+    if let Some(row) = in_progress {
+        return handle_run(context, workplace, &row, args.remove);
     }
     if let Some(number) = args.remove {
         if !found.ticket.remove_approach(usize::from(number) - 1) {
-            return Err(none(number, found.ticket.approaches().len()));
+            return Err(no_such_approach(number, found.ticket.approaches().len()));
         }
         let note = format!(
             "- {}, {}: removed approach {number} from the list",
@@ -64,33 +64,33 @@ fn of_file(
         found.ticket.add_feedback(remand_documents::Feedback::DesignRevision, &note);
         found.write()?;
     }
-    let listed = found.ticket.approaches().into_iter();
-    let listed: Vec<Approach> =
-        listed.map(|past| Approach { text: past.text, decisions: past.decisions }).collect();
-    list(context, &found.file, &listed)
+    let approaches = found.ticket.approaches().into_iter();
+    let approaches: Vec<Approach> =
+        approaches.map(|past| Approach { text: past.text, decisions: past.decisions }).collect();
+    list(context, &found.file, &approaches)
 }
 
-/// The list of a run; a removal is an event in its journal.
-fn of_run(
+/// Handles the list of a run. A removal is an event in its journal.
+fn handle_run(
     context: &CommandContext<'_>,
     workplace: &Workplace,
     row: &RunRow,
     remove: Option<u16>,
 ) -> Result<ExitCode, CommandFailure> {
     let reader = workplace.reader()?;
-    let now = || {
+    let current = || {
         let replayed = replay(&reader, &row.run, ReplayFrom::Snapshot)
             .map_err(|error| CommandFailure::user(error.to_string(), error.hint()))?;
         Ok::<Vec<Approach>, CommandFailure>(replayed.state.approaches)
     };
-    let Some(number) = remove else { return list(context, &row.run.0, &now()?) };
+    let Some(number) = remove else { return list(context, &row.run.0, &current()?) };
     if row.stage.is_over() {
         let what = format!("run {} is over: {}", row.run, row.ended.as_deref().unwrap_or_default());
         return Err(CommandFailure::user(what, "merge its branch, then remove the approach from the ticket"));
     }
-    let known = now()?.len();
+    let known = current()?.len();
     if usize::from(number) > known {
-        return Err(none(number, known));
+        return Err(no_such_approach(number, known));
     }
     let mut host = host::open(workplace)?;
     let event = Event::ApproachRemoved { at: number - 1, by: environment::user() };
@@ -103,13 +103,13 @@ fn of_run(
                     RequestFate::Refused(why) => {
                         Err(CommandFailure::user(format!("refused: {why}"), "see `remand status`"))
                     }
-                    RequestFate::Accepted | RequestFate::Waiting => list(context, &row.run.0, &now()?),
+                    RequestFate::Accepted | RequestFate::Waiting => list(context, &row.run.0, &current()?),
                 };
             }
             Err(HostError::Lock(LockError::Held { owner, .. })) => {
                 tell(&format!("{owner} drives the run and will remove it"));
                 if let RequestOutcome::Done(exit) =
-                    requests::await_delivery(context, workplace, &row.run, request)?
+                    requests::await_outcome(context, workplace, &row.run, request)?
                 {
                     return Ok(exit);
                 }
@@ -119,7 +119,7 @@ fn of_run(
     }
 }
 
-fn none(number: u16, known: usize) -> CommandFailure {
+fn no_such_approach(number: u16, known: usize) -> CommandFailure {
     CommandFailure::user(format!("no approach has the number {number}"), format!("the list has {known}"))
 }
 
@@ -128,7 +128,7 @@ fn list(context: &CommandContext<'_>, of: &str, approaches: &[Approach]) -> Resu
         let listed: Vec<Value> = approaches
             .iter()
             .enumerate()
-            .map(|(at, approach)| json!({ "number": at + 1, "text": approach.text, "decisions": approach.decisions }))
+            .map(|(index, approach)| json!({ "number": index + 1, "text": approach.text, "decisions": approach.decisions }))
             .collect();
         print_json(&json!({ "of": of, "approaches": listed }))?;
         return Ok(ExitCode::Done);
@@ -140,10 +140,10 @@ fn list(context: &CommandContext<'_>, of: &str, approaches: &[Approach]) -> Resu
     let lines: String = approaches
         .iter()
         .enumerate()
-        .map(|(at, approach)| {
-            let rests = approach.decisions.join(", ");
-            let rests = if rests.is_empty() { String::new() } else { format!(" ({rests})") };
-            format!("{}. {}{rests}\n", at + 1, remand_terminal::line::one(&approach.text))
+        .map(|(index, approach)| {
+            let decisions = approach.decisions.join(", ");
+            let decisions = if decisions.is_empty() { String::new() } else { format!(" ({decisions})") };
+            format!("{}. {}{decisions}\n", index + 1, remand_terminal::line::one(&approach.text))
         })
         .collect();
     print(&lines)?;

@@ -1,6 +1,6 @@
-//! `remand ticket merged`: marks a ticket complete whose work is in the current branch.
+//! `remand ticket merged`: marks a ticket as complete if the current branch contains its work.
 
-use super::place::FoundTicket;
+use super::found_ticket::FoundTicket;
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_documents::TicketStatus;
@@ -23,7 +23,7 @@ pub struct Args {
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let mut found = FoundTicket::find(&workplace, args.file.as_deref())?;
-    let run = merged(&workplace, &found.runs)?;
+    let run = merged_run(&workplace, &found.runs)?;
     if run.is_none() && !args.by_hand {
         let what = format!("the current branch contains no finished run on {}", found.file);
         let hint = "merge the branch of a run first; if its commits were squashed, use `--by-hand`";
@@ -41,8 +41,8 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     Ok(ExitCode::Done)
 }
 
-/// The run whose work the current branch contains, even if the run's own branch is gone.
-fn merged(workplace: &Workplace, runs: &[RunRow]) -> Result<Option<RunRow>, CommandFailure> {
+/// The run whose work the current branch contains, even if the run's branch is gone.
+fn merged_run(workplace: &Workplace, runs: &[RunRow]) -> Result<Option<RunRow>, CommandFailure> {
     let head = workplace.repository.head()?;
     for row in runs.iter().filter(|row| row.stage == RunStage::Done) {
         if workplace.repository.holds_work(&head.commit, &row.run.0)? {

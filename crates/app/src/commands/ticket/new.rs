@@ -1,4 +1,4 @@
-//! `remand ticket new`: writes a ticket with every part that the engine reads.
+//! `remand ticket new`: writes a ticket with every section that the engine reads.
 
 use crate::context::CommandContext;
 use crate::workplace;
@@ -32,24 +32,24 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         return Err(CommandFailure::user("a ticket needs a title", "describe in a few words what you want"));
     }
     let id = match &args.id {
-        Some(id) if is_fit(id) => id.clone(),
+        Some(id) if is_valid_id(id) => id.clone(),
         Some(id) => {
             return Err(CommandFailure::user(
                 format!("`{id}` is not a ticket number"),
                 "use letters, digits and `-`",
             ));
         }
-        None => next(&folder),
+        None => next_number(&folder),
     };
     let path = folder.join(format!("{id}_{}.md", slug(&title)));
-    let failed = |error: std::io::Error| {
+    let unwritable = |error: std::io::Error| {
         CommandFailure::user(format!("{} cannot be written", path.display()), "choose another title or --id")
             .caused_by(error.to_string())
     };
-    fs::create_dir_all(&folder).map_err(failed)?;
+    fs::create_dir_all(&folder).map_err(unwritable)?;
     let text = template(&id, &title, &clock::date(clock::now()));
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(unwritable)?;
+    file.write_all(text.as_bytes()).map_err(unwritable)?;
     let shown = path.strip_prefix(repository.root()).unwrap_or(&path).display().to_string();
     if context.json {
         print_json(&json!({ "ticket": shown, "id": id }))?;
@@ -63,12 +63,12 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     Ok(ExitCode::Done)
 }
 
-fn is_fit(id: &str) -> bool {
-    !id.is_empty() && id.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-')
+fn is_valid_id(id: &str) -> bool {
+    !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
 /// One more than the highest number at the start of a file name.
-fn next(folder: &Path) -> String {
+fn next_number(folder: &Path) -> String {
     let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
     let numbers = names.filter_map(|name| {
         let name = name.to_string_lossy().into_owned();
@@ -80,7 +80,7 @@ fn next(folder: &Path) -> String {
 
 fn slug(title: &str) -> String {
     let words = title.to_lowercase();
-    let words = words.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let words = words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let slug = words.take(6).collect::<Vec<_>>().join("_");
     if slug.is_empty() { "ticket".to_string() } else { slug }
 }

@@ -1,6 +1,6 @@
 //! `remand ticket show`: the state of a ticket in the checkout and on the branches of its runs.
 
-use super::place::FoundTicket;
+use super::found_ticket::FoundTicket;
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_documents::{Ticket, TicketStatus};
@@ -18,8 +18,8 @@ pub struct Args {
     pub file: Option<PathBuf>,
 }
 
-/// A run on the ticket, with its own copy of it.
-struct OfRun {
+/// A run on the ticket, and the ticket as it is on the run's branch.
+struct TicketRun {
     row: RunRow,
     copy: Option<Ticket>,
     /// Whether the current branch contains the commit of the run.
@@ -29,20 +29,20 @@ struct OfRun {
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
     let found = FoundTicket::find(&workplace, args.file.as_deref())?;
-    let runs: Vec<OfRun> =
-        found.runs.iter().map(|row| of_run(&workplace, &found.file, row)).collect::<Result<_, _>>()?;
+    let runs: Vec<TicketRun> =
+        found.runs.iter().map(|row| read_run(&workplace, &found.file, row)).collect::<Result<_, _>>()?;
     let revisions = found.revisions()?;
     if context.json {
         let runs: Vec<Value> = runs
             .iter()
-            .map(|of| {
+            .map(|run| {
                 json!({
-                    "run": of.row.run,
-                    "stage": of.row.stage.name(),
-                    "branch": of.row.branch,
-                    "status": of.copy.as_ref().and_then(Ticket::status).map(TicketStatus::name),
-                    "revisions": of.copy.as_ref().and_then(|copy| copy.revisions().ok()),
-                    "merged": of.is_merged,
+                    "run": run.row.run,
+                    "stage": run.row.stage.name(),
+                    "branch": run.row.branch,
+                    "status": run.copy.as_ref().and_then(Ticket::status).map(TicketStatus::name),
+                    "revisions": run.copy.as_ref().and_then(|copy| copy.revisions().ok()),
+                    "merged": run.is_merged,
                 })
             })
             .collect();
@@ -68,10 +68,10 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     fields.add("file", found.file.as_str());
     fields.add("status", found.ticket.status().map_or("none", TicketStatus::name));
     fields.add("revisions", revisions.to_string().as_str());
-    for (at, past) in found.ticket.approaches().iter().enumerate() {
+    for (index, past) in found.ticket.approaches().iter().enumerate() {
         fields.add(
-            if at == 0 { "failed" } else { "" },
-            format!("{}. {}", at + 1, line::one(&past.text)).as_str(),
+            if index == 0 { "failed" } else { "" },
+            format!("{}. {}", index + 1, line::one(&past.text)).as_str(),
         );
     }
     let mut text = fields.render(ink);
@@ -82,13 +82,13 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
             ("revisions", ColumnFit::Whole),
             ("its copy", ColumnFit::Wrap),
         ]);
-        for of in &runs {
-            let status = of.copy.as_ref().and_then(Ticket::status).map_or("nothing", TicketStatus::name);
-            let revisions = of.copy.as_ref().and_then(|copy| copy.revisions().ok()).unwrap_or(0);
-            let merged = if of.is_merged { "; the current branch contains it" } else { "" };
+        for run in &runs {
+            let status = run.copy.as_ref().and_then(Ticket::status).map_or("nothing", TicketStatus::name);
+            let revisions = run.copy.as_ref().and_then(|copy| copy.revisions().ok()).unwrap_or(0);
+            let merged = if run.is_merged { "; the current branch contains it" } else { "" };
             table.row(vec![
-                Cell::new(of.row.run.0.as_str()),
-                Cell::new(of.row.stage.name()),
+                Cell::new(run.row.run.0.as_str()),
+                Cell::new(run.row.stage.name()),
                 Cell::new(revisions.to_string()),
                 Cell::new(format!("{status}{merged}")),
             ]);
@@ -99,15 +99,15 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     Ok(ExitCode::Done)
 }
 
-fn of_run(workplace: &Workplace, file: &str, row: &RunRow) -> Result<OfRun, CommandFailure> {
+fn read_run(workplace: &Workplace, file: &str, row: &RunRow) -> Result<TicketRun, CommandFailure> {
     let repository = &workplace.repository;
     let head = repository.head()?;
     let is_merged = repository.holds_work(&head.commit, &row.run.0)?;
     let Ok(tip) = repository.commit(&format!("refs/heads/{}", row.branch)) else {
-        return Ok(OfRun { row: row.clone(), copy: None, is_merged });
+        return Ok(TicketRun { row: row.clone(), copy: None, is_merged });
     };
     let tree = repository.tree_of(&tip)?;
     let bytes = repository.read(&tree, Path::new(file))?;
     let copy = bytes.map(|bytes| Ticket::read(String::from_utf8_lossy(&bytes).into_owned()));
-    Ok(OfRun { row: row.clone(), copy, is_merged })
+    Ok(TicketRun { row: row.clone(), copy, is_merged })
 }

@@ -8,9 +8,9 @@ use remand_ledger::query::RunRow;
 use remand_terminal::CommandFailure;
 use std::path::{Path, PathBuf};
 
-/// A ticket of the checkout, with the runs on it.
+/// A ticket in the checkout, with the runs on it.
 pub struct FoundTicket {
-    /// Relative to the root of the repository.
+    /// The path relative to the root of the repository.
     pub file: String,
     pub path: PathBuf,
     pub ticket: Ticket,
@@ -21,7 +21,7 @@ pub struct FoundTicket {
 impl FoundTicket {
     pub fn find(workplace: &Workplace, given: Option<&Path>) -> Result<FoundTicket, CommandFailure> {
         let reader = workplace.reader_if_any()?;
-        let runs = on_tickets(reader.as_ref())?;
+        let runs = runs_on_tickets(reader.as_ref())?;
         let root = workplace.repository.root();
         let path = match (given, runs.first().and_then(|row| row.file.as_deref())) {
             (Some(given), _) => workplace.here.join(given),
@@ -62,7 +62,7 @@ impl FoundTicket {
     }
 }
 
-fn on_tickets(reader: Option<&Reader>) -> Result<Vec<RunRow>, CommandFailure> {
+fn runs_on_tickets(reader: Option<&Reader>) -> Result<Vec<RunRow>, CommandFailure> {
     let Some(reader) = reader else { return Ok(Vec::new()) };
     let runs = reader.runs()?;
     Ok(runs.into_iter().filter(|row| row.subject == "ticket" && row.file.is_some()).collect())

@@ -5,7 +5,7 @@ use remand_terminal::CommandFailure;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A temporary folder.
+/// A temporary folder, removed when dropped.
 #[derive(Debug)]
 pub struct BenchFolder {
     folder: PathBuf,
@@ -13,19 +13,19 @@ pub struct BenchFolder {
 
 impl BenchFolder {
     /// Creates a folder below the state directory.
-    pub fn make(state: &Path) -> Result<BenchFolder, CommandFailure> {
+    pub fn create(state: &Path) -> Result<BenchFolder, CommandFailure> {
         let root = std::path::absolute(state).map_err(|error| unusable(state, &error))?;
         let folder = root.join(format!("bench-{}", std::process::id()));
         private_folder(&folder).map_err(|error| unusable(&folder, &error))?;
         Ok(BenchFolder { folder })
     }
 
-    pub fn folder(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.folder
     }
 
-    /// A folder inside, empty at first.
-    pub fn part(&self, name: &str) -> Result<PathBuf, CommandFailure> {
+    /// Creates a folder inside.
+    pub fn subfolder(&self, name: &str) -> Result<PathBuf, CommandFailure> {
         let folder = self.folder.join(name);
         private_folder(&folder).map_err(|error| unusable(&folder, &error))?;
         Ok(folder)
@@ -36,13 +36,13 @@ impl BenchFolder {
         let folder = self.folder.canonicalize().ok()?;
         let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
         let mount = |line: &str| {
-            let (place, kind) = line.split_once(" - ")?;
-            let point = place.split(' ').nth(4)?.replace("\\040", " ");
+            let (fields, kind) = line.split_once(" - ")?;
+            let point = fields.split(' ').nth(4)?.replace("\\040", " ");
             Some((PathBuf::from(point), kind.split(' ').next()?.to_string()))
         };
-        let around = mounts.lines().filter_map(mount).filter(|(point, _)| folder.starts_with(point));
+        let above = mounts.lines().filter_map(mount).filter(|(point, _)| folder.starts_with(point));
         // Of several mounts on the same point the last one is visible.
-        around.max_by_key(|(point, _)| point.components().count()).map(|(_, kind)| kind)
+        above.max_by_key(|(point, _)| point.components().count()).map(|(_, kind)| kind)
     }
 }
 

@@ -6,9 +6,9 @@ use remand_ledger::query::FindingRow;
 use remand_terminal::amount;
 use serde::Serialize;
 
-/// Open findings by severity, and those kept for later.
+/// The numbers of open findings by severity, of known issues and follow-ups, and of all findings.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Tally {
+pub struct FindingCounts {
     pub blocker: u64,
     pub critical: u64,
     pub major: u64,
@@ -21,32 +21,32 @@ pub struct Tally {
 }
 
 /// Counts the findings of a run.
-pub fn tally(findings: &[FindingRow]) -> Tally {
-    let mut tally = Tally { all: findings.len() as u64, ..Tally::default() };
+pub fn count_findings(findings: &[FindingRow]) -> FindingCounts {
+    let mut counts = FindingCounts { all: findings.len() as u64, ..FindingCounts::default() };
     for finding in findings {
         if is_open(finding.status) {
             match finding.severity {
-                Severity::Blocker => tally.blocker += 1,
-                Severity::Critical => tally.critical += 1,
-                Severity::Major => tally.major += 1,
-                Severity::Minor => tally.minor += 1,
+                Severity::Blocker => counts.blocker += 1,
+                Severity::Critical => counts.critical += 1,
+                Severity::Major => counts.major += 1,
+                Severity::Minor => counts.minor += 1,
             }
         }
-        tally.known += u64::from(finding.known);
-        tally.follow_ups += u64::from(finding.status == FiledStatus::FollowUp);
+        counts.known += u64::from(finding.known);
+        counts.follow_ups += u64::from(finding.status == FiledStatus::FollowUp);
     }
-    tally
+    counts
 }
 
-impl Tally {
-    pub fn words(&self) -> String {
-        let by = [
+impl FindingCounts {
+    pub fn describe(&self) -> String {
+        let by_severity = [
             ("blocker", self.blocker),
             ("critical", self.critical),
             ("major", self.major),
             ("minor", self.minor),
         ];
-        let open: Vec<String> = by
+        let open: Vec<String> = by_severity
             .iter()
             .filter(|(_, count)| *count > 0)
             .map(|(name, count)| format!("{count} {name}"))
