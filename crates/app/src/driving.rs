@@ -109,10 +109,10 @@ fn report(
     if context.json {
         let gates: Vec<_> =
             gates.iter().map(|gate| json!({ "gate": gate.command, "question": gate.question })).collect();
-
         print_line(&json!({
             "run": run, "stage": row.stage, "ended": row.ended, "confidence": view.confidence(),
-            "branch": row.branch, "used": row.used, "untold": view.unreported_tokens, "gates": gates, "exit": exit.number(),
+            "branch": row.branch, "used": row.used, "untold": view.unreported_tokens, "gates": gates,
+            "exit": exit.number(),
         }))?;
         return Ok(exit);
     }

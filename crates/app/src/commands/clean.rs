@@ -50,7 +50,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     Ok(ExitCode::Done)
 }
 
-/// The runs of which nothing is removed: those in progress, and those that ended recently.
+/// The runs that `clean` leaves alone: those in progress, and those that ended recently.
 fn runs_to_keep(workplace: &Workplace, days: u32) -> Result<BTreeSet<String>, CommandFailure> {
     let rows = runs(workplace)?;
     let since = clock::now().0.saturating_sub(i64::from(days) * DAY);

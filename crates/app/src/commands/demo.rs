@@ -25,7 +25,12 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The demonstration; `--list` shows all
-    #[arg(value_name = "NAME", default_value = demo::DEFAULT_DEMO, value_parser = DemoName, hide_possible_values = true)]
+    #[arg(
+        value_name = "NAME",
+        default_value = demo::DEFAULT_DEMO,
+        value_parser = DemoName,
+        hide_possible_values = true
+    )]
     name: String,
     /// List the demonstrations
     #[arg(long)]

@@ -125,7 +125,9 @@ fn to_json(
     let steps: Vec<serde_json::Value> = walker
         .records
         .iter()
-        .map(|record| json!({ "happened": record.happened, "rulings": record.rulings, "commands": record.commands }))
+        .map(|record| {
+            json!({ "happened": record.happened, "rulings": record.rulings, "commands": record.commands })
+        })
         .collect();
     let left: serde_json::Map<String, serde_json::Value> = program
         .budgets

@@ -64,8 +64,8 @@ pub fn write(
             continue;
         }
         let path = folder.join(&file.path);
-        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-        made.and_then(|()| fs::write(&path, &file.text)).map_err(|error| {
+        let created = path.parent().map_or(Ok(()), fs::create_dir_all);
+        created.and_then(|()| fs::write(&path, &file.text)).map_err(|error| {
             CommandFailure::user(
                 format!("{} cannot be written", path.display()),
                 "name a folder that you can write to",

@@ -705,7 +705,7 @@ fn the_demonstration_shows_a_revision_and_the_cap() {
     for part in [
         "circle",
         "answers for you: approve",
-        "Whoever comes first pays the odd cent.",
+        "The first people pay the odd cents.",
         "not offered: approve (budget revision is used up)",
         "answers for you: close",
         "Approved — Ready to Merge",

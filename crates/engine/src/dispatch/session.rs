@@ -131,7 +131,7 @@ fn resumable(
         reader.dispatches(&job.site.run)?.into_iter().filter(|row| row.session.as_ref() == Some(&id));
     let mut used = SessionUsage::default();
     for row in same_session {
-        used.tokens = used.tokens.and(row.spent.unwrap_or_default());
+        used.tokens = used.tokens.plus(row.spent.unwrap_or_default());
         used.money += row.money.unwrap_or(0);
     }
     let left_tree = left_tree.map(|left_tree| left_tree.parse()).transpose()?;

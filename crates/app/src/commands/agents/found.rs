@@ -86,7 +86,6 @@ fn version(program: &Path, agent: &NamedRow) -> Option<String> {
     let row = &agent.row;
     let arguments = row.command.iter().skip(1).chain(&row.version);
     let argv = std::iter::once(program.as_os_str().to_owned()).chain(arguments.map(Into::into));
-
     let mut job = ProcessJob::standalone(argv, "/", "agents");
     job.environment = environment::inherited();
     job.environment.extend(std::env::var_os("HOME").map(|home| ("HOME".into(), home)));

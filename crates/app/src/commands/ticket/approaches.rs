@@ -128,7 +128,9 @@ fn list(context: &CommandContext<'_>, of: &str, approaches: &[Approach]) -> Resu
         let listed: Vec<Value> = approaches
             .iter()
             .enumerate()
-            .map(|(index, approach)| json!({ "number": index + 1, "text": approach.text, "decisions": approach.decisions }))
+            .map(|(index, approach)| {
+                json!({ "number": index + 1, "text": approach.text, "decisions": approach.decisions })
+            })
             .collect();
         print_json(&json!({ "of": of, "approaches": listed }))?;
         return Ok(ExitCode::Done);

@@ -1,4 +1,4 @@
-/** Keeps so many entries and forgets the one that was not used for longest. */
+/** Keeps a fixed number of entries and forgets the least recently used one. */
 export class Lru {
   #room;
   #entries = new Map();
