@@ -87,5 +87,8 @@ fn formula(checked: &CheckedWorkflow) -> Option<(String, String)> {
             if slope == 0 { fixed.to_string() } else { format!("{fixed} + {slope} per task") }
         })
     };
-    Some((linear(four.happy, five.happy, six.happy)?, linear(four.max_dispatches(), five.max_dispatches(), six.max_dispatches())?))
+    Some((
+        linear(four.happy, five.happy, six.happy)?,
+        linear(four.max_dispatches(), five.max_dispatches(), six.max_dispatches())?,
+    ))
 }

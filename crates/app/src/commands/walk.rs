@@ -21,7 +21,8 @@ pub fn run(context: &CommandContext<'_>, path: &Path) -> Result<ExitCode, Comman
     let walk = read(&source).map_err(|problems| load::refuse(&source, &problems))?;
     let next_to_walk =
         path.parent().map(|folder| folder.join(&walk.workflow.value)).filter(|file| file.is_file());
-    let workflow = next_to_walk.map_or_else(|| walk.workflow.value.clone(), |file| file.display().to_string());
+    let workflow =
+        next_to_walk.map_or_else(|| walk.workflow.value.clone(), |file| file.display().to_string());
     let program = load::program(context, &workflow, &roles)?;
     let (walker, problem) = walk_through(&program, &walk, &source)?;
     if context.json {

@@ -78,7 +78,8 @@ fn documents(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Vec<Arti
             // The run reverted this artifact to its base, so no earlier version counts.
             documents.retain(|row| row.name != *name);
         }
-        let requested = reader.artifact_by_digest(&job.site.run, name, *digest)?.filter(|row| row.part.is_empty());
+        let requested =
+            reader.artifact_by_digest(&job.site.run, name, *digest)?.filter(|row| row.part.is_empty());
         if let (Some(requested), Some(listed)) =
             (requested, documents.iter_mut().find(|row| row.name == *name && row.part.is_empty()))
         {

@@ -53,7 +53,9 @@ impl FoundAgent {
             let threads: Vec<_> = agents
                 .iter()
                 .map(|agent| {
-                    scope.spawn(move || FoundAgent::find(agent, config.is_defined_by_repository(&agent.name), held))
+                    scope.spawn(move || {
+                        FoundAgent::find(agent, config.is_defined_by_repository(&agent.name), held)
+                    })
                 })
                 .collect();
             threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
