@@ -6,6 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 use std::mem;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -37,6 +38,9 @@ const INTERNAL_SETTINGS: &[&str] = &[
     "commit.gpgSign=false",
     "core.fsync=committed",
     "submodule.recurse=false",
+    // A large checkout uses every processor; a small one is faster without more processes.
+    "checkout.workers=0",
+    "checkout.thresholdForParallelism=500",
     // Work trees with the same content share a reference, and the call that holds its lock may be waiting for the disk.
     "core.filesRefLockTimeout=10000",
 ];
@@ -172,9 +176,14 @@ impl Invocation {
         I: IntoIterator<Item = S>,
         S: AsRef<OsStr>,
     {
-        let mut command = Command::new("git");
+        // With an empty or relative entry, git could find programs among an agent's files.
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders: Vec<PathBuf> =
+            std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
+        let mut command = Command::new(git_program(&folders));
         command.current_dir(&paths.directory).process_group(0);
         clean_environment(&mut command, mode);
+        command.env("PATH", std::env::join_paths(folders).unwrap_or_default());
         let (internal, writing) = match mode {
             CallMode::Internal => (INTERNAL_SETTINGS, paths.writing.settings()),
             CallMode::AsUser => (&[][..], &[][..]),
@@ -360,16 +369,19 @@ pub(super) fn nul_terminated<'p>(paths: impl IntoIterator<Item = &'p Path>) -> V
     bytes
 }
 
+/// The path of git. Started by its name with a changed `PATH`, it would be forked instead of spawned, and a fork copies the
+/// page tables of the whole engine.
+fn git_program(folders: &[PathBuf]) -> PathBuf {
+    let is_executable =
+        |file: &PathBuf| file.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0);
+    folders.iter().map(|folder| folder.join("git")).find(is_executable).unwrap_or_else(|| "git".into())
+}
+
 fn clean_environment(command: &mut Command, mode: CallMode) {
     for (name, _) in std::env::vars_os() {
         if is_removed(&name, mode) {
             command.env_remove(name);
         }
-    }
-    // With an empty or relative entry, git could find programs among an agent's files.
-    if let Some(path) = std::env::var_os("PATH") {
-        let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
-        command.env("PATH", std::env::join_paths(folders).unwrap_or_default());
     }
     command
         .env("GIT_TERMINAL_PROMPT", "0")

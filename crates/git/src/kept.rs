@@ -88,7 +88,7 @@ impl RunTrees {
         // The latest link comes first.
         let later = links.iter().take_while(|link| link.state.commit != *base);
         let merged = later.filter(|link| link.kind == LinkKind::Merge.name() && link.task == one_line(task));
-        Ok(merged.into_iter().any(|link| !undone.contains(&link.command.as_str())))
+        Ok(merged.into_iter().any(|link| !undone.contains(&link.state.commit.as_str())))
     }
 
     /// Merges three trees without changing the main line or any work tree.

@@ -112,8 +112,11 @@ fn undoing_a_task_reverts_all_its_merges_and_keeps_other_work() {
         &[("src/lib.rs", "fn a() { 11 }\n\n\n\n\n\nfn b() { 2 }\n"), ("more", "1\n")],
         "c3",
     );
+    assert!(trees.merged_since("t1", trees.base()).unwrap());
     let undo = trees.undo_tasks(&["t1"], "c4").unwrap();
     assert_eq!((undo.undone, undo.overwritten.len()), (2, 0));
+    assert!(!trees.merged_since("t1", trees.base()).unwrap(), "what was undone is not merged");
+    assert!(trees.merged_since("t2", trees.base()).unwrap());
     assert_eq!(main_file(&trees, "src/lib.rs").unwrap(), "fn a() {}\n\n\n\n\n\nfn b() { 2 }\n");
     assert_eq!(main_file(&trees, "one"), None);
     assert_eq!(main_file(&trees, "more"), None);

@@ -11,6 +11,7 @@ use super::tickets::{
 use remand_kernel::Event;
 use remand_ledger::RunId;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::fs;
 
 /// The prompt of a dispatch of the newest run.
@@ -200,6 +201,22 @@ fn the_third_red_gate_blocks_the_ticket_and_asks_a_human_with_the_full_context()
     place.remand(&["resume"]);
     assert!(gate(&place).contains("Revise the design as the findings propose?"));
     assert!(!dispatched(&place).contains(&"revise".to_string()));
+}
+
+// DR-04
+#[test]
+fn the_findings_are_written_by_the_agent_of_the_phase_that_got_stuck() {
+    let place = place(TEXT);
+    let settings = fs::read_to_string(place.project().join("remand.toml")).expect("settings");
+    place.write("remand.toml", &format!("{settings}\n[roles.implementer]\nmodel = \"deep\"\n"));
+    place.git(&["commit", "-q", "-a", "-m", "A model for the implementer"]);
+    assert_eq!(tickets::run(&place, &circling()).code, 5);
+    let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
+    let models = |phase: &str| -> BTreeSet<Option<String>> {
+        rows.iter().filter(|row| row.phase == phase).map(|row| row.model.clone()).collect()
+    };
+    assert_eq!(models("implement"), BTreeSet::from([Some("deep".to_string())]));
+    assert_eq!(models("findings"), models("implement"));
 }
 
 // DR-04, DR-10, DR-13, DR-17, DR-18, DR-19, DR-20, DR-24

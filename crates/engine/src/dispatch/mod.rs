@@ -165,6 +165,13 @@ fn note(kind: NoteKind, text: impl Into<String>) -> Note {
     Note { kind, text: text.into(), files: Vec::new(), blob: None }
 }
 
+/// The agent of a dispatch: that of its role or, for a role that the caller's agent takes, the agent of the caller's role.
+fn agent_choice<'p>(job: &'p Job, dispatch: &Dispatch, role: &'p PinnedRole) -> &'p AgentChoice {
+    let caller =
+        dispatch.nearest.and_then(|caller| job.site.pinned.roles.get(&job.program.contract(caller).title()));
+    caller.unwrap_or(role).choice(dispatch.item.as_deref())
+}
+
 fn prepare<'b>(
     job: &'b Job,
     dispatch: &'b Dispatch,
@@ -179,7 +186,7 @@ fn prepare<'b>(
         .roles
         .get(&title)
         .ok_or_else(|| Trouble::denied(format!("the run has no role `{title}`")))?;
-    let choice = role.choice(dispatch.item.as_deref());
+    let choice = agent_choice(job, dispatch, role);
     let driver = job.site.driver(&choice.agent)?;
     let ticket_run = TicketRun::of(&job.site)?;
     let in_round = RoundInputs::of(job, dispatch, role, reader)?;

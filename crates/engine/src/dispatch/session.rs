@@ -3,7 +3,7 @@
 //! remembers, also continues its session, on the current tree.
 
 use super::folder::{Folder, HOME, SESSION};
-use super::{Brief, earlier};
+use super::{Brief, agent_choice, earlier};
 use crate::pinned::PinnedRole;
 use crate::site::{Job, LaneTree, Trouble};
 use crate::store::DISPATCHES;
@@ -55,7 +55,7 @@ pub fn resume(
     let Some(saved) = SavedSession::read(&path) else { return Ok(None) };
     let is_real = saved.home.symlink_metadata().is_ok_and(|found| found.is_dir());
     let is_usable = saved.tree == lane.work.path() && is_real;
-    let driver = job.site.driver(&role.choice(dispatch.item.as_deref()).agent)?;
+    let driver = job.site.driver(&agent_choice(job, dispatch, role).agent)?;
     let session = if is_usable { resumable(job, driver, lane, row, reader)? } else { None };
     let Some((session, left_tree)) = session else {
         remove(&saved.home)?;
