@@ -31,7 +31,7 @@ pub fn list(reader: &Reader, open: &[GateRow], ink: Ink) -> Result<String, Comma
     Ok(text.trim_end().to_string())
 }
 
-/// A gate with its context, for programs.
+/// A gate with its context, as JSON.
 pub fn json_of(reader: &Reader, gate: &GateRow, open: &[GateRow]) -> Result<Value, CommandFailure> {
     Ok(GateInContext::read(reader, gate, open)?.json())
 }

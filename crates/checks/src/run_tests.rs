@@ -536,7 +536,7 @@ fn the_quick_checks_are_those_of_tier_1_unless_configured_otherwise() {
 }
 
 #[test]
-fn a_cancel_stops_the_running_check_and_starts_no_other() {
+fn cancelling_stops_the_running_check_and_no_other_is_started() {
     let project = Project::new(&[]);
     let started = |name: &str| project.tree().join(name);
     let spec = |name: &str| {
@@ -637,7 +637,7 @@ fn changed_sources_are_parsed_and_compared_with_the_base() {
     assert!(unjudged[0].starts_with("macros.c:1:") && unjudged[0].ends_with("had an error at the base too"));
     assert!(unjudged[1].starts_with("new.c:1:") && unjudged[1].ends_with("the macros of a new file"));
     assert!(unjudged[2].starts_with("odd.ts:1:") && unjudged.len() == 3, "{text}");
-    // Changes are compared with the base, so errors of the base itself fail no check.
+    // Only changed files are parsed with a grammar, so these errors do not fail a check of the whole tree.
     let whole = project.run_on(&project.detect(), Selection::All, FileScope::Whole).remove(0);
     assert_eq!(whole.end, CheckEnd::Passed);
 }

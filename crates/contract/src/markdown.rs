@@ -24,7 +24,7 @@ pub fn inline(text: &str) -> String {
     out
 }
 
-/// A code span that its content cannot close.
+/// A code span. Its delimiters are longer than any run of backticks in the text, so the text cannot close it.
 pub fn code(text: &str) -> String {
     let text = text.replace(['\n', '\r'], " ");
     if text.trim().is_empty() {
@@ -73,7 +73,7 @@ pub fn cell(text: &str) -> String {
     lines.join("<br>").replace("\\|", "|").replace('|', "\\|")
 }
 
-/// A fenced block that its content cannot close.
+/// A fenced block. Its fence is longer than any run of backticks in the text, so the text cannot close it.
 pub fn fenced(text: &str, language: &str, indent: usize) -> String {
     let fence = fence_for(text);
     let pad = " ".repeat(indent);

@@ -1,4 +1,4 @@
-//! Parts of a program as the workflow file writes them: routes, budgets, conditions, and who does a phase.
+//! Parts of a program as written in the workflow file: routes, budgets, conditions, and who does a phase.
 
 use remand_kernel::ids::{BudgetId, ContractId, PhaseId, SignalId};
 use remand_kernel::program::{
@@ -11,12 +11,12 @@ use remand_kernel::view::action_words;
 /// The name under which a phase spends its own rounds.
 const ROUND: &str = "round";
 
-/// A route as the file writes it: `remand plan spending plan-rework, else fail`.
+/// A route as written in the file: `remand plan spending plan-rework, else fail`.
 pub fn route_phrase(program: &Program, phase: PhaseId, route: &Route) -> String {
     route_at(program, Some(phase), route)
 }
 
-/// What happens when a budget is empty, as the file writes it; `None` if the budget has no such route.
+/// What happens when a budget is empty, as written in the file; `None` if the budget has no such route.
 pub fn then_phrase(program: &Program, budget: &Budget) -> Option<String> {
     budget.then.as_ref().map(|route| route_at(program, None, route))
 }
@@ -68,7 +68,7 @@ pub fn scope_phrase(program: &Program, scope: Scope) -> String {
     }
 }
 
-/// A condition as the file writes it: `tasks > 1 and confidence >= medium`.
+/// A condition as written in the file: `tasks > 1 and confidence >= medium`.
 pub fn condition_phrase(program: &Program, condition: &Condition) -> String {
     let parts: Vec<String> = condition.all.iter().map(|one| comparison_phrase(program, one)).collect();
     parts.join(" and ")

@@ -57,7 +57,7 @@ fn is_plain_end(edge: &RouteEdge, end: &RunEnd) -> bool {
 }
 
 impl SharedEnd {
-    /// The shared end as the workflow file writes it: `no-result: fail except implement, verify`.
+    /// The shared end as written in the workflow file: `no-result: fail except implement, verify`.
     pub fn phrase(&self, program: &Program) -> String {
         let signal = program.signal(self.signal);
         let mut text = format!("{signal}: {}", self.end.name());

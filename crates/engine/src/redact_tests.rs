@@ -173,7 +173,7 @@ fn ordinary_code_is_unchanged() {
 
 // EP-30
 #[test]
-fn configured_patterns_are_applied_and_invalid_ones_are_refused_by_name() {
+fn configured_patterns_are_applied_and_errors_name_the_invalid_ones() {
     let rules = |pattern: &str| RedactionRules {
         patterns: vec![("ticket".into(), pattern.into())],
         ..RedactionRules::default()

@@ -130,9 +130,9 @@ impl RulingKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CorrectionEnd {
-    /// The phase that found it accepted the changed work.
+    /// The phase that reported the defect accepted the changed work.
     Corrected,
-    /// The phase that found it accepted the unchanged work: it was not a defect.
+    /// The phase that reported the defect accepted the unchanged work: it was not a defect.
     Withdrawn,
     /// It was reported again for the new work.
     ReportedAgain,
@@ -156,7 +156,7 @@ column_words! {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateOption {
     pub name: String,
-    /// The action of its route, as a workflow file writes it; `None` for the options of a hold.
+    /// The action of its route, as written in a workflow file; `None` for the options of a hold.
     pub action: Option<String>,
 }
 
@@ -168,8 +168,8 @@ pub struct WithheldOption {
     pub exhausted: Option<String>,
 }
 
-/// The id of the dispatch of `command` that event `seq` records as interrupted. The command stays open, and another
-/// dispatch ends it.
+/// The id of the dispatch of `command` that event `seq` records as interrupted. The command stays open until a
+/// later dispatch completes it.
 pub fn interruption_id(command: &str, seq: u64) -> String {
     format!("{command}~{seq}")
 }

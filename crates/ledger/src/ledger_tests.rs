@@ -42,7 +42,7 @@ fn a_full_disk_loses_nothing_that_was_saved() {
     let program = quick_program();
     start(&mut ledger, "r1", &program).unwrap();
     let before = ledger.reader().unwrap().head().unwrap();
-    // SQLite treats a file that may not grow like a full disk.
+    // When a database reaches its maximum page count, SQLite reports a full disk.
     let pages: i64 = ledger.conn.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
     ledger.conn.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
     let error = start(&mut ledger, "r2", &program).expect_err("the disk is full");

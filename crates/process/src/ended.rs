@@ -25,7 +25,7 @@ pub enum ExceededLimit {
     Processes(u64),
     /// Bytes by which its folders may grow.
     Disk(u64),
-    /// Bytes of a single file; zero if the policy sets no limit, so that the value is unknown.
+    /// Bytes of a single file; zero if the limit is unknown, because the policy does not set it.
     FileSize(u64),
 }
 
@@ -35,6 +35,7 @@ impl std::fmt::Display for ExceededLimit {
             ExceededLimit::Memory(limit) => write!(f, "more than {limit} bytes of memory"),
             ExceededLimit::Processes(limit) => write!(f, "more than {limit} processes at once"),
             ExceededLimit::Disk(limit) => write!(f, "more than {limit} bytes of disk"),
+            ExceededLimit::FileSize(0) => write!(f, "a file above the size limit"),
             ExceededLimit::FileSize(limit) => write!(f, "a file of more than {limit} bytes"),
         }
     }
@@ -68,7 +69,7 @@ impl std::fmt::Display for Exit {
             Exit::Signal(signal) => write!(f, "signal {signal}"),
             Exit::TimedOut => write!(f, "killed at its time limit"),
             Exit::Silent => write!(f, "killed after it wrote nothing for too long"),
-            Exit::Lingered => write!(f, "killed after its last line"),
+            Exit::Lingered => write!(f, "killed because it kept running after its last line"),
             Exit::Cancelled => write!(f, "cancelled"),
         }
     }

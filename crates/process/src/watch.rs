@@ -9,13 +9,13 @@ pub enum Stream {
     Stderr,
 }
 
-/// Receives each line without its line ending as it arrives, from one thread per stream, and returns what may follow.
+/// Called for each line when it arrives, without its line ending, from one thread per stream. Returns what may follow.
 pub type LineWatch = Arc<dyn Fn(Stream, &[u8]) -> AfterLine + Send + Sync>;
 
 /// What may follow a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterLine {
-    /// More output, within the silence that the job is allowed.
+    /// More output, before the job's silence limit.
     Output,
     /// Silence of any length: a tool is running that writes nothing.
     Silence,

@@ -49,7 +49,7 @@ fn split(parts: &str) -> Vec<&str> {
     found
 }
 
-/// The attribute; empty if it contains a comment, so it is ignored.
+/// The attribute, or an empty string if it contains a comment; such an attribute is ignored.
 fn unless_commented(attribute: &str) -> &str {
     if attribute.contains("//") || attribute.contains("/*") { "" } else { attribute }
 }

@@ -83,7 +83,7 @@ pub const PHASE_KEYS: &[KeyDoc] = &[
     (
         "rounds",
         "a number",
-        "How often the phase may run for one entry; a route back spends a round with `spending round`, and `spent` decides what happens after the last.",
+        "How often the phase may run each time it is entered; a route back spends a round with `spending round`, and `spent` decides what happens after the last.",
     ),
     ("repeats", "a number", "How often a finding must be reported to count as repeated; 2 by default."),
     ("retries", "a number", "How often one dispatch is repeated after a failure. Retries spend no budget."),

@@ -168,7 +168,7 @@ fn block(defect: &DefectRow, ink: Ink) -> String {
     text.push_str(&indented(&format!("injected {injected}; found by {}", defect.detected), 4));
     for change in &defect.reattributions {
         let note = if change.note.is_empty() { String::new() } else { format!(": {}", change.note) };
-        let from = if change.from.is_empty() { "none".to_string() } else { change.from.join(", ") };
+        let from = if change.from.is_empty() { "no phase".to_string() } else { change.from.join(", ") };
         let attributed =
             format!("{} attributed it to {} instead of {from}{note}", change.by, change.to.join(", "));
         text.push_str(&indented(&attributed, 4));

@@ -6,7 +6,7 @@ use remand_terminal::Stop;
 use remand_terminal::output::print_line;
 use serde_json::json;
 
-/// Prints committed steps for programs.
+/// Prints committed steps as JSON, for other tools.
 #[derive(Debug)]
 pub struct JsonLines {
     stop: Stop,

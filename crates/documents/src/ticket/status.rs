@@ -73,7 +73,7 @@ impl TicketStatus {
     }
 }
 
-/// Whether a name ends before this text: at the end of the line, or before punctuation.
+/// Whether this text may follow a name: it is empty, or starts with punctuation.
 fn ends_name(rest: &str) -> bool {
     let rest = rest.trim_start();
     rest.chars().next().is_none_or(|next| "-([{:;,.!?<→/\"'".contains(next))

@@ -32,7 +32,7 @@ fn mentions(text: &str, id: &str) -> Vec<Range<usize>> {
     let found = text.match_indices(id).map(|(at, id)| at..at + id.len());
     let is_whole = |range: &Range<usize>| {
         let continues = |c: Option<char>, next: Option<char>| match c {
-            // `ABC-1-draft` is another word; `ABC-1 - a title` and a trailing dash are not.
+            // `ABC-1-draft` does not mention `ABC-1`; `ABC-1 - a title` and `ABC-1-` do.
             Some('-') => next.is_some_and(char::is_alphanumeric),
             Some(c) => is_word(c),
             None => false,

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_category_is_refused_by_name() {
+    fn the_error_about_an_invalid_category_names_it() {
         let error = Board::open(vec![new_gap("flow", Low)], BoardRules::default()).unwrap_err();
         assert!(error.to_string().contains("`flow` is not a gap category"), "{error}");
     }

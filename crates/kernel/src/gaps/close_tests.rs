@@ -174,7 +174,7 @@ fn a_repeated_or_late_round_is_refused() {
 }
 
 #[test]
-fn an_unknown_gap_or_issue_is_refused_by_name() {
+fn the_error_about_an_unknown_gap_or_issue_names_it() {
     let start = board(&[("A", High)]);
     let error = close_round(&start, &round(&start, proposes(&["GAP-B-001"]), reviews(&[], &[]))).unwrap_err();
     assert_snapshot!(error, @"GAP-B-001 is not on the board: use the id that the engine assigned");

@@ -78,7 +78,7 @@ pub struct Attempts {
 #[serde(rename_all = "kebab-case")]
 pub enum DefectResolution {
     Corrected,
-    /// The phase that found it accepted the unchanged work: it was not a defect.
+    /// The phase that reported the defect accepted the unchanged work: it was not a defect.
     Withdrawn,
     /// A later report of the same defect replaced it.
     ReportedAgain,

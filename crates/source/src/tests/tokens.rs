@@ -63,7 +63,7 @@ pub fn split<'t>(tokens: &'t [String], separator: &str) -> Vec<&'t [String]> {
     parts
 }
 
-/// The tokens in the first brackets after an index, and the index of the closing bracket.
+/// The tokens in the first brackets at or after an index, and the index of the closing bracket.
 pub fn bracketed(tokens: &[String], from: usize) -> Option<(&[String], usize)> {
     let open =
         from + tokens.get(from..)?.iter().position(|token| token == "(" || token == "[" || token == "{")?;

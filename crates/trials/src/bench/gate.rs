@@ -23,7 +23,8 @@ pub fn measure(bench: &BenchFolder, scale: Scale) -> Result<Figure, CommandFailu
         let passed = full.gate(number.wrapping_mul(7_919))?;
         let took = started.elapsed();
         if passed != FullLedger::PASSING {
-            return Err(bug(format!("the gate of the measurement counted {passed}")));
+            let expected = FullLedger::PASSING;
+            return Err(bug(format!("the gate counted {passed} passed checks instead of {expected}")));
         }
         if number >= WARM_UP {
             times.add(took);

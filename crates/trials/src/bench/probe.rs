@@ -35,7 +35,7 @@ fn open(folder: &Path) -> Result<(), CommandFailure> {
     Ok(())
 }
 
-/// Measures the memory of parked runs. The first runs only warm the caches; what the others add counts.
+/// Measures the memory of parked runs. The first runs warm the caches; only the memory that the others add is counted.
 fn parked(folder: &Path) -> Result<(), CommandFailure> {
     let store = open_store(folder)?;
     let rows = store.reader().and_then(|reader| reader.runs_under_way())?;
@@ -56,7 +56,7 @@ fn steps(folder: &Path, count: u32) -> Result<(), CommandFailure> {
     let workload = Workload::feature()?;
     let mut track = Track::open(&workload, folder)?;
     let commits = track.count_commits()?;
-    // The first commit includes work left over from opening, so it is not measured.
+    // The first commit includes work left over from opening, so the first run is not measured.
     track.drive_one(&mut StepTimes::new())?;
     commits.store(0, Ordering::Relaxed);
     let mut steps = StepTimes::new();

@@ -83,7 +83,7 @@ pub fn probe(folder: &Path, tries: u32) -> Result<(), CommandFailure> {
     let snapshot = resume(&path, &run, ReplayFrom::Snapshot, tries)?;
     if start.state != snapshot.state {
         return Err(bug(format!(
-            "the state of run {run} from its snapshot differs from the one from its start"
+            "run {run} has a different state when replayed from its snapshot than from its start"
         )));
     }
     let micros = |resumed: &Resumed| resumed.times.median().as_micros();

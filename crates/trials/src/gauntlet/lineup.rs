@@ -20,7 +20,7 @@ pub trait Watcher: Sync {
     fn ended(&self, tried: &TrialResult);
 }
 
-/// Plays cases below one folder.
+/// Runs cases, each in a subfolder of one folder.
 #[derive(Debug)]
 pub struct Lineup {
     folder: PathBuf,
@@ -37,7 +37,7 @@ enum Folders {
 }
 
 impl Lineup {
-    /// A lineup below a new folder that is kept, or below a temporary one.
+    /// Creates the folder for the cases: `keep`, which must not exist yet and is kept, or a temporary one.
     pub fn new(
         keep: Option<&Path>,
         parallel: usize,
@@ -57,7 +57,7 @@ impl Lineup {
             let what = format!("{} already exists", folder.display());
             return Err(CommandFailure::user(what, "name a folder that does not exist yet"));
         }
-        // Agents and the sandbox see paths without links.
+        // Agents and the sandbox see paths with symbolic links resolved.
         let created = fs::create_dir_all(&folder).and_then(|()| folder.canonicalize());
         let folder = created.map_err(|error| {
             CommandFailure::user(

@@ -22,7 +22,10 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             Action::Done | Action::Stop(_) | Action::Restore(_) | Action::RemandInjector | Action::Hold
                 if is_inside =>
             {
-                Some(("a task cannot end or hold the whole run", "`raise` a signal and route it outside"))
+                Some((
+                    "a task cannot end or hold the whole run",
+                    "`raise` a signal and route it outside the sub-flow",
+                ))
             }
             Action::Next
             | Action::To(_)

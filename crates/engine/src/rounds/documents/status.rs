@@ -90,7 +90,7 @@ fn rollback_section(rollback: &RoundRollback) -> String {
             }
         }
     }
-    page.push_str(&format!("\nIts documents are in {}.\n", kept.join(", ")));
+    page.push_str(&format!("\nThe archived documents are in {}.\n", kept.join(", ")));
     page
 }
 
