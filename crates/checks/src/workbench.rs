@@ -77,7 +77,7 @@ impl<'b> Workbench<'b> {
         Ok(bench)
     }
 
-    /// Runs the checks that the plan must run, and returns one result for each check of the plan.
+    /// Runs the checks that the plan requires, and returns one result for each check of the plan.
     pub fn run(&mut self, plan: &CheckPlan) -> Result<Vec<CheckResult>, BenchError> {
         let results = self.run_once(plan)?;
         if !plan.needs_clean_run(&results) {
@@ -148,8 +148,8 @@ impl<'b> Workbench<'b> {
         self.compiled.iter().try_for_each(|folder| remove_inside(self.tree.path(), folder))
     }
 
-    /// Fails a check that rewrites code while it runs, as a build script could: it checked other code. It may add files,
-    /// except tests, and it may rewrite generated code: code that it rewrites at the base too.
+    /// Fails a check that rewrote code while it ran, as a build script could, because it did not check the original code.
+    /// It may add files other than tests, and rewrite generated code, which is code that it also rewrites at the base.
     fn fail_if_rewriting(&self, spec: &CheckSpec, result: CheckResult) -> Result<CheckResult, BenchError> {
         let changed: BTreeSet<&Path> = match self.setup.files {
             FileScope::Changed(files) if result.passed() => files.iter().map(Path::new).collect(),

@@ -26,7 +26,7 @@ pub fn context(reader: &Reader, gate: &GateRow) -> Result<Vec<String>, LedgerErr
     Ok(lines.iter().map(|line| remand_notation::clean(line).replace('\n', " ")).collect())
 }
 
-/// The text that answers at earlier gates added to the subject.
+/// The text that was added to the subject by answers at earlier gates.
 fn amendment(reader: &Reader, gate: &GateRow) -> Result<Option<String>, LedgerError> {
     let subject = reader.run(&gate.run.0)?.subject;
     let versions = reader.artifact_versions(&gate.run, &subject)?;
@@ -34,7 +34,7 @@ fn amendment(reader: &Reader, gate: &GateRow) -> Result<Option<String>, LedgerEr
     let (first, last) = (reader.blob(first.blob)?, reader.blob(last.blob)?);
     let added =
         last.strip_prefix(first.as_slice()).map(|added| String::from_utf8_lossy(added).trim().to_string());
-    Ok(added.filter(|added| !added.is_empty()).map(|added| format!("{subject} as amended by you: {added}")))
+    Ok(added.filter(|added| !added.is_empty()).map(|added| format!("you added to the {subject}: {added}")))
 }
 
 /// Whether notes of this kind help a human to answer.
@@ -67,7 +67,7 @@ fn summaries(dispatches: &[DispatchRow], gate: &GateRow) -> Vec<String> {
             let summary = row.summary.as_deref().filter(|summary| !summary.is_empty())?;
             let item = row.item.as_deref().map_or_else(String::new, |item| format!(" ({item})"));
             let text = match row.failure.as_deref() == Some(Failure::OverBudget.name()) {
-                true => format!("stopped at the limit on {summary}; to continue, it starts from scratch"),
+                true => format!("stopped at the limit on {summary}; if you continue, it starts from scratch"),
                 false => summary.to_string(),
             };
             Some(format!("{}{item}: {text}", row.role))
@@ -107,7 +107,7 @@ fn flags(reader: &Reader, gate: &GateRow) -> Result<Vec<String>, LedgerError> {
     Ok(flags.iter().map(|flag| format!("`--set {0}` sets {0}; without it, {0} is off", name(flag))).collect())
 }
 
-/// The files with risk red, if the gate is about the plan.
+/// The files whose risk is red, if the gate is about the plan.
 fn red_files(reader: &Reader, gate: &GateRow) -> Result<Vec<String>, LedgerError> {
     let versions = reader.artifact_versions(&gate.run, "plan")?;
     let Some(plan) = versions.iter().filter(|row| row.seq == gate.seq).max_by_key(|row| row.version) else {

@@ -56,10 +56,10 @@ codes! {
     Unpaid = "T301", "Every remand spends a budget.";
     Backward = "T302", "`to` leads forward, `remand` leads back.";
     Endless = "T303", "Every cycle spends a budget that the cycle does not refill.";
-    Chain = "T304", "The chain of replacements for an exhausted route ends.";
+    Chain = "T304", "Replacements for exhausted routes do not form a cycle.";
     NoThen = "T305", "A budget that can run out says what happens next.";
     Unspent = "T306", "Every budget is spent by some route.";
-    SubFlow = "T307", "A sub-flow spends only its own rounds, and ends normally or by `raise`.";
+    SubFlow = "T307", "A sub-flow spends only its own rounds, and ends normally, by `raise` or by `fail`.";
     Unreachable = "A401", "Every phase can be reached.";
     Unwritten = "A402", "On every path, everything that a phase reads has been written before.";
     OpenEnd = "A403", "The last phase of the workflow ends it.";
@@ -71,8 +71,8 @@ codes! {
     Vacuous = "G602", "Everything that a guarantee refers to exists in the workflow.";
     RoleValue = "R701", "A key of a role file takes one of its known values.";
     RolePermission = "R702", "A role's write permissions agree with what it changes.";
-    RoleSection = "R703", "A section for a mode belongs to a mode of the role.";
-    RoleForeign = "R704", "The role file of another tool gives an agent what its role needs.";
+    RoleSection = "R703", "A mode section in a role file names a mode of the role, and no mode has two sections.";
+    RoleForeign = "R704", "The role file of another tool is for a known role and grants the tools that it needs.";
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

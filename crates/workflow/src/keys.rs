@@ -194,7 +194,7 @@ pub const PHRASES: &[(&str, &[(&str, &str)])] = &[
             ("`no commit after blockers`", "once the run continued `with blockers`, `commit` never runs"),
             (
                 "`no commit after review security-blocker unless review`",
-                "the same, until `review` ends in another way",
+                "whenever `commit` runs, the last `review` did not end with `security-blocker`",
             ),
             ("`knowledge always leads to done`", "once `knowledge` ran, the run ends with `done`"),
             (

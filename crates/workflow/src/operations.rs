@@ -141,7 +141,7 @@ pub const OPERATIONS: &[OperationSpec] = &[
         &["code"],
     ),
     op(CloseIssue, "Ticks criteria, files follow-ups and commits the changes to the tracker.", &["closed"]),
-    op(CommentIssue, "Writes into the issue why the run ended.", &["done"]),
+    op(CommentIssue, "Adds a comment to the issue that explains why the run ended.", &["done"]),
     op(BackToTodo, "Moves the issue back to Todo.", &["done"]),
     op(DiscardWorkTree, "Removes the run's work tree.", &["done"]),
     changing(

@@ -16,7 +16,7 @@ pub const ROUTE_FORMS: &[(&str, &str)] = &[
     ("remand injector spending BUDGET", "back to the earliest phase that a finding names as its origin"),
     ("restore PHASE spending BUDGET", "back to the start of the round, with all artifacts restored"),
     ("return", "from an aside: continue after the phase that led to it"),
-    ("raise SIGNAL", "out of a sub-flow"),
+    ("raise SIGNAL", "out of the sub-flow, with this signal"),
     ("done", "the run ends successfully"),
     ("fail", "the run fails; its failure operations follow"),
     ("stop [WHY]", "the run stops; it is neither done nor failed"),

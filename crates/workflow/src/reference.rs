@@ -153,7 +153,7 @@ fn signals(out: &mut String) {
     out.push_str(
         "\n## Implicit signals\n\nIn addition to the verdicts of its role, the results of its operation, the rows of its \
          tally or the options of its question, a phase can end with these signals. `no-result` takes precedence over \
-         `security-blocker`, that over the detectors, and these over the verdict.\n\n\
+         `security-blocker`, which takes precedence over the detectors, which take precedence over the verdict.\n\n\
          A phase with a role or an operation can end with `no-result`. A phase with `rounds` can end with `spent`. A role \
          with findings adds `security-blocker` and `repeated`; a role that changes something adds `circle` and `reversal`; \
          a guarded role adds `oscillation`; an operation that runs checks adds `repeated` and `circle`. Each of these \

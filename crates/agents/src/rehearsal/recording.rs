@@ -201,7 +201,7 @@ fn result_action(bytes: &[u8]) -> ScriptAction {
     }
 }
 
-/// The bytes that playing a result writes.
+/// The bytes that are written when a result is played.
 fn played_result(value: &serde_json::Value) -> Vec<u8> {
     format!("{}\n", ordered::page(value)).into_bytes()
 }

@@ -11,7 +11,7 @@ pub fn files(export: &Export<'_>) -> Vec<ExportedFile> {
     let front = target::reference_front(export.tool, NAME, "Reference: what agents return; not an agent.");
     let mut text = format!(
         "{front}{EXPORT_MARKER}\n\n# Schemas of `{}`\n\nAn agent returns one document, in YAML or JSON. `schemas/` has a JSON \
-         Schema for each.\n\n\
+         Schema for each kind.\n\n\
          | schema | producer | consumers | what it is |\n| --- | --- | --- | --- |\n",
         export.program.name
     );

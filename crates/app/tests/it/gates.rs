@@ -167,7 +167,7 @@ fn a_user_who_amends_the_request_is_not_asked_again_and_sees_it_amended() {
     assert!(shown.out.contains("default branch"), "{}", shown.out);
     let shown = place.remand(&["answer", "latest", "modify", "--note", "Only sub."]);
     assert_eq!((shown.code, open(&place).phase.as_str()), (5, "early-pushback"), "{}", shown.out);
-    assert!(shown.out.contains("request as amended by you: Only sub."), "{}", shown.out);
+    assert!(shown.out.contains("you added to the request: Only sub."), "{}", shown.out);
     assert!(shown.out.contains("sums/nowhere.py") && !shown.out.contains("default branch"), "{}", shown.out);
 }
 

@@ -147,7 +147,7 @@ impl Script {
         Script(entries.to_vec())
     }
 
-    /// All nine roles on these tasks; what implementers do is added.
+    /// All eight roles on these tasks; what implementers do is added.
     pub fn feature(tasks: &[Value]) -> Script {
         let mut entries: Vec<Entry> = ["architecture", "impact", "dependencies", "patterns"]
             .map(|focus| role("researcher").item(focus).says(research(focus)))
@@ -187,7 +187,7 @@ impl Script {
         ])
     }
 
-    /// All nine roles on one task: subtraction with its test.
+    /// All eight roles on one task: subtraction with its test.
     pub fn subtraction() -> Script {
         Script::feature(&[task("task-1", &[("sums/sub.py", "green"), ("tests/test_sub.py", "green")], &[])])
             .with(subtracting())

@@ -1,4 +1,4 @@
-//! Rust, by `Cargo.toml`.
+//! Rust, detected by `Cargo.toml`.
 
 use super::{Dependency, FilesBelow, Nested, Toolchain, Workspace, matches, read, toml_file};
 use crate::action::CheckAction;
@@ -58,7 +58,7 @@ fn checks(folder: &Path, probe: &ToolProbe<'_>) -> Vec<CheckSpec> {
     specs
 }
 
-/// Whether the project configures lints of Clippy.
+/// Whether the project configures Clippy lints.
 fn has_lints(folder: &Path) -> bool {
     let manifest = toml_file(folder, MANIFEST);
     let lints = |table: Option<&Value>| {
@@ -69,7 +69,7 @@ fn has_lints(folder: &Path) -> bool {
         || lints(manifest.get("workspace"))
 }
 
-/// Cargo treats every package below a workspace as a member, unless it is excluded or a workspace itself.
+/// Cargo expects every package below a workspace to be a member, unless it is excluded or is a workspace itself.
 fn covers(nested: Nested<'_>) -> bool {
     let manifest = toml_file(nested.above, MANIFEST);
     let Some(workspace) = manifest.get("workspace") else { return false };

@@ -1,4 +1,4 @@
-//! C and C++, by `CMakeLists.txt`; built outside the tree.
+//! C and C++, detected by `CMakeLists.txt`; built outside the tree.
 
 use super::{Dependency, FilesBelow, Toolchain, Workspace, always, no_name, read};
 use crate::action::CheckAction;

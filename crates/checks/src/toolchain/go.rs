@@ -1,4 +1,4 @@
-//! Go, by `go.mod`. A module does not include other modules below it, even if a workspace lists them.
+//! Go, detected by `go.mod`. A module does not include other modules below it, even if a workspace lists them.
 
 use super::{Dependency, FilesBelow, Nested, Toolchain, Workspace, read};
 use crate::action::CheckAction;

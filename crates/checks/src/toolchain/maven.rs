@@ -1,4 +1,4 @@
-//! Java, by `pom.xml`. Maven runs offline, so the installed dependencies stay the same.
+//! Java, detected by `pom.xml`. Maven runs offline, so the installed dependencies stay the same.
 
 use super::{Dependency, FilesBelow, Nested, Toolchain, Workspace, read};
 use crate::action::CheckAction;

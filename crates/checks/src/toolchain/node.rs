@@ -1,4 +1,4 @@
-//! JavaScript and TypeScript, by `package.json`.
+//! JavaScript and TypeScript, detected by `package.json`.
 
 use super::{Dependency, FilesBelow, Nested, Toolchain, Workspace, matches, read};
 use crate::action::CheckAction;

@@ -167,7 +167,7 @@ fn unenforced(brief: &Brief<'_>) -> Option<String> {
     let known = &brief.job.site.settings().enforcement.gaps;
     match enforced {
         None if cfg!(target_os = "linux") => {
-            Some(format!("unknown what the sandbox enforced on {}: it left no report", brief.title))
+            Some(format!("it is unknown what the sandbox enforced on {}: there is no report", brief.title))
         }
         None => None,
         Some(enforced) => {

@@ -128,7 +128,7 @@ impl RoundHistory {
         self.current.started_at = Some(at);
     }
 
-    /// The rollback request that a human's event makes.
+    /// The rollback request in an event from a human.
     pub(super) fn rollback_request(&self, round: u32, event: &Event) -> RollbackRequest {
         let (mode, reason, context) = match event {
             Event::RolledBack { mode, reason, context, .. } => (*mode, reason.clone(), context.clone()),

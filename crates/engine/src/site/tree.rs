@@ -49,7 +49,7 @@ impl LaneContent {
         LaneContent { tree: tree.clone(), ..self.clone() }
     }
 
-    /// Checks the content out into a tree that no agent ever writes: files that git ignores must not decide a check.
+    /// Checks the content out into a tree that agents never write to, so that files ignored by git cannot affect a check.
     pub fn check_out(&self, job: &Job) -> Result<WorkTree, Trouble> {
         Ok(job.trees.lend(&self.name, TaskStart::Tree(&self.tree))?)
     }
@@ -98,7 +98,7 @@ impl LaneTree {
         Ok(LaneTree { work, base: main.commit, tree, conflicting })
     }
 
-    /// Merges the lane's change into the main tree, and returns the trees of the lane.
+    /// Merges the lane's change into the main tree, and gives the lane's trees back to the pool.
     pub fn merge(&self, job: &Job, task: &str) -> Result<TaskMerge, Trouble> {
         let _main = job.site.hold_main();
         let merge = job.trees.merge(task, &self.base, &self.tree, &job.id.to_string())?;
@@ -150,8 +150,8 @@ fn main_content(job: &Job) -> Result<TreeId, Trouble> {
     main_line(job)
 }
 
-/// The content of the main line; without a change, the base. A change that the state names is recorded on the main line
-/// first if it is missing; a merged change is never missing. The caller holds the main tree.
+/// The content of the main line; without a change, the base. If the last change in the state is not on the main line yet,
+/// it is recorded there first; a merged change is always there. The caller holds the main tree.
 fn main_line(job: &Job) -> Result<TreeId, Trouble> {
     let trees = &job.trees;
     let current = trees.main_state()?;

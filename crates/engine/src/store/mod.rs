@@ -1,4 +1,5 @@
-//! The interface to the store: drivers commit through it, and effects read, reserve and record through it.
+//! The interface to the store: drivers commit through it, and implementations of `Effects` read, reserve and record
+//! through it.
 //!
 //! A store decides nothing. `embedded.rs` is the store of one machine: the ledger of a repository and the
 //! folders of its runs.

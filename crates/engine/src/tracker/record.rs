@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Edit {
-    /// Sets the status of an issue, and updates the lists except for lines next to those of `others`.
+    /// Sets the status of an issue, and shows it in the lists. A line next to one of `others` stays unchanged.
     Move {
         issue: IssueKey,
         to: TrackerStatus,

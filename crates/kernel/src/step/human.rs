@@ -49,7 +49,7 @@ impl Stepper<'_> {
         let flags = self.read_flags(flags)?;
         if let Some((flag, _)) = flags.iter().find(|(flag, _)| !phase.sets.contains(flag)) {
             let name = self.program.flags[flag.index()].clone();
-            return Err(Refusal::UnknownName { what: "flag of this question", name });
+            return Err(Refusal::UnknownName { what: "a flag of this question", name });
         }
 
         // A flag that this answer does not set is cleared.

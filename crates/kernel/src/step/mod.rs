@@ -69,7 +69,7 @@ pub enum Refusal {
     NotAQuestion(CommandId),
     #[error("{0} is waiting for a human's answer, not for a result")]
     NotADispatch(CommandId),
-    #[error("the workflow has no {what} named `{name}`")]
+    #[error("`{name}` is not {what}")]
     UnknownName { what: &'static str, name: String },
     #[error("the list `{list}` cannot be processed: {problem}")]
     BadList { list: String, problem: String },

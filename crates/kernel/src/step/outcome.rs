@@ -102,17 +102,17 @@ impl Stepper<'_> {
         let wrote = self.read_artifacts(&report.wrote)?;
         if let Some((artifact, _)) = wrote.iter().find(|(artifact, _)| !phase.writes.contains(artifact)) {
             let name = self.program.artifacts[artifact.index()].clone();
-            return Err(Refusal::UnknownName { what: "artifact that this phase writes", name });
+            return Err(Refusal::UnknownName { what: "an artifact that this phase writes", name });
         }
         let lists = self.read_lists(&report.lists)?;
         if let Some((list, _)) = lists.iter().find(|(list, _)| !self.may_produce_list(id, *list)) {
             let name = self.program.lists[list.index()].clone();
-            return Err(Refusal::UnknownName { what: "list that this phase produces", name });
+            return Err(Refusal::UnknownName { what: "a list that this phase produces", name });
         }
         let flags = self.read_flags(&report.flags)?;
         if let Some((flag, _)) = flags.iter().find(|(flag, _)| !phase.sets.contains(flag)) {
             let name = self.program.flags[flag.index()].clone();
-            return Err(Refusal::UnknownName { what: "flag that this phase sets", name });
+            return Err(Refusal::UnknownName { what: "a flag that this phase sets", name });
         }
         // Only the success verdict promises a change: a role may report that the work cannot be done.
         let is_success = possible.first() == Some(&verdict);
@@ -217,9 +217,10 @@ impl Stepper<'_> {
             .iter()
             .map(|(name, digest)| {
                 let artifact = self.program.artifact_named(name);
-                artifact
-                    .map(|artifact| (artifact, *digest))
-                    .ok_or_else(|| Refusal::UnknownName { what: "artifact", name: name.clone() })
+                artifact.map(|artifact| (artifact, *digest)).ok_or_else(|| Refusal::UnknownName {
+                    what: "an artifact of the workflow",
+                    name: name.clone(),
+                })
             })
             .collect()
     }
@@ -229,8 +230,10 @@ impl Stepper<'_> {
             .iter()
             .map(|(name, value)| {
                 let flag = self.program.flag_named(name);
-                flag.map(|flag| (flag, *value))
-                    .ok_or_else(|| Refusal::UnknownName { what: "flag", name: name.clone() })
+                flag.map(|flag| (flag, *value)).ok_or_else(|| Refusal::UnknownName {
+                    what: "a flag of the workflow",
+                    name: name.clone(),
+                })
             })
             .collect()
     }

@@ -24,7 +24,7 @@ impl Stepper<'_> {
         let lists = self.read_lists(&start.lists)?;
         for (name, _) in &start.spent {
             if self.program.budget_named(name).is_none() {
-                return Err(Refusal::UnknownName { what: "budget", name: name.clone() });
+                return Err(Refusal::UnknownName { what: "a budget of the workflow", name: name.clone() });
             }
         }
 
@@ -77,10 +77,10 @@ impl Stepper<'_> {
         lists
             .iter()
             .map(|(name, items)| {
-                let list = self
-                    .program
-                    .list_named(name)
-                    .ok_or_else(|| Refusal::UnknownName { what: "list", name: name.clone() })?;
+                let list = self.program.list_named(name).ok_or_else(|| Refusal::UnknownName {
+                    what: "a list of the workflow",
+                    name: name.clone(),
+                })?;
                 let ordered = in_dependency_order(items)
                     .map_err(|problem| Refusal::BadList { list: name.clone(), problem })?;
                 Ok((list, ordered))

@@ -17,7 +17,7 @@ pub struct ObservedOutcome {
     pub committed: Vec<String>,
     /// The paths that the commit changes.
     pub changed: Vec<String>,
-    /// What no case may do: changes outside, processes left, listeners reached, escapes printed.
+    /// What no case may do: change files outside, leave processes, reach a listener, or print escape sequences.
     pub trespasses: Vec<String>,
     /// Text and files that exist although the case forbids them.
     pub forbidden: Vec<String>,

@@ -24,7 +24,7 @@ fn refused(place: &Place, words: &[&str]) {
 fn a_checkout_that_is_not_clean_or_on_no_branch_stops_a_run() {
     let place = place();
     place.write("left.txt", "not committed");
-    refused(&place, &["1 uncommitted change", "left.txt", "commit or stash it"]);
+    refused(&place, &["1 uncommitted change", "left.txt", "commit or stash your changes"]);
     std::fs::remove_file(place.project().join("left.txt")).expect("removed");
     place.git(&["checkout", "-q", "--detach"]);
     refused(&place, &["HEAD is detached", "git switch BRANCH"]);
@@ -34,7 +34,7 @@ fn a_checkout_that_is_not_clean_or_on_no_branch_stops_a_run() {
 #[test]
 fn an_issue_that_is_done_or_waits_for_another_stops_a_run() {
     let done = place_with(&[("TODO/ABC-1.md", &ISSUE.replace("status: Todo", "status: Done"))]);
-    refused(&done, &["ABC-1 is already Done", "set its status back"]);
+    refused(&done, &["ABC-1 is already Done", "set its status back to Todo"]);
     let waiting = ISSUE.replace("depends-on: []", "depends-on: [ABC-2, ABC-9]");
     let waiting = place_with(&[("TODO/ABC-1.md", &waiting)]);
     refused(

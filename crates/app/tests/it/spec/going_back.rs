@@ -108,7 +108,7 @@ fn a_round_is_archived_with_its_papers_and_gaps_and_text_are_as_before() {
     let after = board(&place);
     assert_eq!(after.rows().len(), 1, "the counter went back");
     let used = place.latest().used.dispatches;
-    assert_eq!(used, 6, "what was spent stays spent: inventory, two rounds of two, the last look");
+    assert_eq!(used, 6, "what was spent stays spent: inventory, two rounds of two, the final review");
 }
 
 // SR-11

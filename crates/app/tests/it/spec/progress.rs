@@ -106,9 +106,9 @@ fn accepting_without_a_clean_last_look_is_not_complete() {
     let shown = place.remand(&["answer", "latest", "accept"]);
     assert_eq!(shown.code, 0, "{shown:?}");
     let summary = paper(&place, "summary.md");
-    assert!(summary.contains("**Status:** user-approved without a clean last look"), "{summary}");
+    assert!(summary.contains("**Status:** user-approved without a clean final review"), "{summary}");
     let message = place.git(&["log", "-1", "--format=%s", &place.latest().branch]);
-    assert!(message.contains("without a clean last look"), "{message}");
+    assert!(message.contains("without a clean final review"), "{message}");
 }
 
 // SR-09

@@ -36,7 +36,9 @@ fn checkout_problems(job: &Job) -> Result<Vec<String>, Trouble> {
     for CheckoutFinding { kind, text } in facts.findings {
         match kind {
             CheckoutFindingKind::Dirty => {
-                reasons.push(format!("{text}; commit or stash it, because a run starts from a commit"));
+                reasons.push(format!(
+                    "{text}; commit or stash your changes, because a run starts from a commit"
+                ));
             }
             CheckoutFindingKind::DetachedHead => {
                 reasons.push(format!("{text}; switch to a branch with `git switch BRANCH`"));
@@ -68,7 +70,7 @@ fn issue_problems(job: &Job, issue: &TrackerIssue, tracker: &Tracker) -> Result<
     let mut reasons = Vec::new();
     match issue.status() {
         Some(TrackerStatus::Done) => {
-            reasons.push(format!("{id} is already Done; set its status back if there is more to do"));
+            reasons.push(format!("{id} is already Done; set its status back to Todo if there is more to do"));
         }
         Some(TrackerStatus::Todo | TrackerStatus::InProgress) => {}
         None => reasons.push(format!(

@@ -46,7 +46,7 @@ impl RefinementStatus {
         match self {
             RefinementStatus::Complete => "complete",
             RefinementStatus::UserApproved => "user-approved with known gaps",
-            RefinementStatus::NotSearched => "user-approved without a clean last look",
+            RefinementStatus::NotSearched => "user-approved without a clean final review",
             RefinementStatus::OutOfRounds => "draft, out of rounds",
             RefinementStatus::Abandoned => "abandoned",
             RefinementStatus::CancelledOrFailed => "cancelled or failed",

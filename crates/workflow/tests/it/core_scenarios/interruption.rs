@@ -373,7 +373,7 @@ fn an_answer_may_set_only_the_flags_of_its_question() {
             grants: Grants::AskedFor,
         },
     );
-    assert!(matches!(refused, Err(Refusal::UnknownName { what: "flag of this question", .. })));
+    assert!(matches!(refused, Err(Refusal::UnknownName { what: "a flag of this question", .. })));
 }
 
 // CORE-05, CORE-09

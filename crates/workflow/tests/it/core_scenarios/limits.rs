@@ -389,7 +389,7 @@ fn a_spent_budget_that_the_workflow_does_not_have_is_refused() {
     let refused = remand_workflow::walk::Walker::start(quick(), start, Vec::new());
     assert_eq!(
         refused.map(|_| ()).unwrap_err().to_string(),
-        "the kernel refuses this: the workflow has no budget named `fixs`"
+        "the kernel refuses this: `fixs` is not a budget of the workflow"
     );
 }
 
