@@ -23,7 +23,7 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
 
 // CORE-17
 #[test]
-fn a_cancel_from_another_process_kills_the_agent_with_all_it_started() {
+fn a_cancel_from_another_process_kills_the_agent_and_all_its_processes() {
     let place = Place::configured(TRIVIAL);
     let mark = format!("31{:07}", std::process::id());
     let hanging =

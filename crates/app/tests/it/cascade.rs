@@ -31,7 +31,7 @@ fn script(task_of: Value, file: &str, text: &str, said: &[(&str, Value)]) -> Scr
 
 // EP-15 EP-16
 #[test]
-fn where_no_test_ran_changed_modules_are_loaded_and_smoke_commands_run_on_the_merged_tree() {
+fn if_no_test_ran_changed_modules_are_loaded_and_smoke_commands_run_on_the_merged_tree() {
     let place = Place::configured(STATIC);
     let smoke = json!(["python3 -c 'from sums.sub import sub; assert sub(3, 2) == 1'"]);
     let text = "def sub(a, b):\n    return a - b\n";
@@ -64,7 +64,7 @@ os.remove('compile_another.py')
 
 // CORE-01 CORE-13
 #[test]
-fn compiled_code_that_a_change_brings_is_not_run_in_the_place_of_its_source() {
+fn compiled_code_in_a_change_is_not_run_instead_of_its_source() {
     let place = Place::configured(
         "[checks]\ndetect = false\n\n[checks.tests]\ncommand = \"python3 -m unittest discover -v\"\ntier = 2\n",
     );
@@ -86,7 +86,7 @@ fn compiled_code_that_a_change_brings_is_not_run_in_the_place_of_its_source() {
 
 // EP-15 EP-18
 #[test]
-fn where_nothing_can_be_run_the_row_says_why() {
+fn if_nothing_can_be_run_the_row_says_why() {
     let place = Place::configured(STATIC);
     let why = ("smoke_infeasible", json!("there is nothing but prose"));
     let text = "# sums\n\nThere will be a subtraction.\n";

@@ -53,7 +53,7 @@ fn a_waiting_run_reaches_its_commit_after_the_checkout_was_cleaned_and_moved() {
 
 // CORE-04
 #[test]
-fn a_run_from_a_linked_work_tree_is_known_to_all_of_them_and_touches_none() {
+fn a_run_in_a_linked_work_tree_is_visible_from_all_work_trees_and_changes_none() {
     let place = Place::configured(TRIVIAL);
     let linked = place.project().with_file_name("linked");
     let at = linked.display().to_string();
@@ -89,7 +89,7 @@ fn a_run_from_a_linked_work_tree_is_known_to_all_of_them_and_touches_none() {
 
 // CORE-04
 #[test]
-fn a_copy_of_a_checkout_answers_no_run_of_its_original() {
+fn a_copy_of_a_checkout_cannot_answer_a_run_of_its_original() {
     let place = waiting();
     let run = place.latest();
     let copy = place.project().with_file_name("copy");
@@ -106,7 +106,7 @@ fn a_copy_of_a_checkout_answers_no_run_of_its_original() {
 
 // CORE-05
 #[test]
-fn another_state_directory_cleans_nothing_of_this_one_and_keeps_its_mode() {
+fn clean_in_another_state_directory_removes_nothing_of_this_one_and_keeps_its_mode() {
     let place = Place::configured(TRIVIAL);
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);

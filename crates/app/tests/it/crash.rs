@@ -53,7 +53,7 @@ fn undisturbed(play: Play) -> (Outcome, u64) {
 /// Before and after every commit and every effect of a whole run. By default a run dies several times, and all runs
 /// together at least once at every distance from the start, plus the points of work that a resume repeats.
 #[test]
-fn a_run_that_is_killed_at_any_point_comes_to_the_same_end() {
+fn a_run_that_is_killed_at_any_point_has_the_same_result() {
     kill_everywhere(FEATURE, RUNS);
 }
 
@@ -67,7 +67,7 @@ fn kill_everywhere(play: Play, runs: u64) {
 
 // CORE-04, CORE-17
 #[test]
-fn the_work_of_an_agent_is_undone_and_it_dies_when_the_engine_is_killed() {
+fn when_the_engine_is_killed_its_agent_dies_and_the_agents_work_is_undone() {
     let place = three_tasks::place();
     let (go, rehearsal) = agents::waiting(&place);
     let begin = three_tasks::arguments(&place, &rehearsal);

@@ -89,7 +89,7 @@ fn exit_code_zero_and_a_cheerful_message_are_not_a_result() {
 
 // EP-25 CORE-24
 #[test]
-fn an_agent_that_crashes_is_tried_once_more_and_its_half_work_is_gone() {
+fn an_agent_that_crashes_is_tried_once_more_and_its_partial_work_is_discarded() {
     let place = Place::configured(TRIVIAL);
     let half = |attempt: u32| {
         role("implementer").attempt(attempt).writes("half.py", "half\n").does(json!({"crash": true}))
@@ -204,7 +204,7 @@ fn a_leftover_process_is_killed_and_the_network_is_closed() {
 
 // CORE-15 EP-25
 #[test]
-fn an_agent_that_never_ends_is_ended_at_the_time_of_its_role() {
+fn an_agent_that_never_ends_is_stopped_at_the_timeout_of_its_role() {
     let place = Place::configured(&format!("{TRIVIAL}\n[roles.implementer]\ntime = \"1s\"\n"));
     let script = Script::quick().with(role("implementer").attempt(1).does(json!({"hang": true})));
     let shown = place.quick(&script, &[]);

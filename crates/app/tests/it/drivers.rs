@@ -28,7 +28,7 @@ fn said(output: &Output) -> String {
 
 // CORE-04
 #[test]
-fn of_several_processes_one_drives_a_run_and_the_others_say_which() {
+fn one_of_several_processes_drives_a_run_and_the_others_name_it() {
     let place = three_tasks::place();
     let (go, rehearsal) = agents::waiting(&place);
     let mut first = waiting_run(&place, &rehearsal, 1);
@@ -67,7 +67,7 @@ fn of_several_processes_one_drives_a_run_and_the_others_say_which() {
 
 // CORE-04
 #[test]
-fn of_several_runs_those_that_cannot_be_gone_on_with_decide_how_a_resume_ends() {
+fn a_resume_of_several_runs_fails_if_one_of_them_cannot_be_resumed() {
     let place = Place::configured(TRIVIAL);
     let script = place.beside("quick.yaml", &Script::quick().text());
     let agent = format!("rehearsal:{script}");
@@ -101,7 +101,7 @@ fn of_several_runs_those_that_cannot_be_gone_on_with_decide_how_a_resume_ends() 
 
 // CORE-17
 #[test]
-fn a_cancel_from_elsewhere_ends_agents_and_strays_and_restores_the_trees() {
+fn a_cancel_from_another_process_ends_agents_and_strays_and_restores_the_trees() {
     let place = three_tasks::place();
     let (_, rehearsal) = agents::waiting_in_parallel(&place);
     let engine = waiting_run(&place, &rehearsal, 2);
@@ -225,7 +225,7 @@ fn after(words: &str, place: &Place, arguments: &[String]) -> Output {
 
 // CORE-04
 #[test]
-fn a_disk_that_is_full_stops_the_run_and_loses_nothing() {
+fn a_full_disk_stops_the_run_and_loses_nothing() {
     let calm = three_tasks::place();
     assert_eq!(three_tasks::run(&calm, REHEARSAL, &[]).code, 0);
     let largest = std::fs::metadata(calm.home().join("ledger.db")).expect("the ledger").len()

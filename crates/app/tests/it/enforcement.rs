@@ -78,7 +78,7 @@ fn an_agent_finds_neither_the_keys_of_the_user_nor_the_checkout() {
 
 // CORE-05
 #[test]
-fn an_agent_that_replaces_the_git_file_of_its_tree_leaves_a_trace_and_loses_the_dispatch() {
+fn an_agent_that_replaces_the_git_file_of_its_tree_is_reported_and_its_dispatch_fails() {
     let place = Place::configured(TRIVIAL);
     let left =
         attacked(&place, attacker().runs("rm .git && mkdir -p .git/hooks && echo x > .git/hooks/pre-commit"));
@@ -92,7 +92,7 @@ fn an_agent_that_replaces_the_git_file_of_its_tree_leaves_a_trace_and_loses_the_
 
 // CORE-05
 #[test]
-fn pipes_links_and_privileged_files_cost_the_dispatch_and_are_gone() {
+fn pipes_links_and_privileged_files_fail_the_dispatch_and_are_removed() {
     let place = Place::configured(TRIVIAL);
     let plant = "mkfifo sums/pipe; ln README.md sums/twin; cp /bin/true sums/su; chmod 4755 sums/su";
     let left = attacked(&place, attacker().runs(plant));
@@ -127,7 +127,7 @@ fn ignored_files_of_an_author_reach_no_reviewer() {
 
 // CORE-19 OT-05
 #[test]
-fn git_is_refused_to_agents_on_record_and_costs_nothing() {
+fn a_refused_git_command_is_recorded_and_does_not_fail_the_dispatch() {
     let place = Place::configured(TRIVIAL);
     let left =
         attacked(&place, attacker().runs("git commit -m own || true").runs("/usr/bin/env git log | head -1"));
@@ -137,7 +137,7 @@ fn git_is_refused_to_agents_on_record_and_costs_nothing() {
 
 // CORE-05 CORE-17
 #[test]
-fn a_limit_that_is_exceeded_is_named_and_costs_the_dispatch() {
+fn an_exceeded_limit_is_named_and_fails_the_dispatch() {
     let place = Place::configured(&format!("[sandbox]\nprocesses = 20\n\n{TRIVIAL}"));
     let bomb =
         "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do sh -c 'sleep 1000 & sleep 1000' & done; wait";
@@ -202,7 +202,7 @@ fn a_role_without_a_shell_runs_no_command_and_still_reports() {
 
 // CORE-05
 #[test]
-fn an_agent_that_uses_this_program_loses_the_dispatch() {
+fn a_dispatch_fails_if_its_agent_runs_remand() {
     let place = Place::configured(TRIVIAL);
     let answer = format!("{} answer latest proceed", env!("CARGO_BIN_EXE_remand"));
     let left = attacked(&place, attacker().runs(&answer));
@@ -212,7 +212,7 @@ fn an_agent_that_uses_this_program_loses_the_dispatch() {
 
 // CORE-05
 #[test]
-fn a_required_sandbox_refuses_a_machine_that_does_not_give_it() {
+fn a_run_that_requires_a_sandbox_is_refused_on_a_machine_without_it() {
     let place = Place::configured(&format!("[sandbox]\nrequired = true\n\n{TRIVIAL}"));
     let shown = place.quick(&Script::quick(), &[]);
     match remand_process::confine::probe().gaps.is_empty() {

@@ -182,7 +182,7 @@ fn a_request_goes_through_all_roles_to_one_commit() {
 
 // EP-10 EP-11 EP-06
 #[test]
-fn a_plan_without_a_risk_or_with_a_pointer_to_nothing_is_refused_with_the_places() {
+fn a_plan_without_a_risk_or_with_a_dangling_pointer_is_refused_with_the_locations() {
     let place = Place::configured(TRIVIAL);
     let files = [("sums/sub.py", "green"), ("tests/test_sub.py", "green")];
     let (mut unrated, mut lost) = (task("task-1", &files, &[]), task("task-1", &files, &[]));
@@ -414,7 +414,7 @@ fn a_task_that_a_new_plan_dropped_does_not_count_for_the_size() {
 
 // CORE-12
 #[test]
-fn the_same_change_is_known_again_whatever_others_have_merged_since() {
+fn the_same_change_is_recognized_whatever_others_have_merged_since() {
     let place = Place::configured(TRIVIAL);
     let tasks = [
         task("task-1", &[("sums/sub.py", "green"), ("tests/test_sub.py", "green")], &[]),

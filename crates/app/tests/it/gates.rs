@@ -94,7 +94,7 @@ fn an_interactive_run_waits_at_each_gate_until_it_is_answered() {
 
 // EP-03 EP-02
 #[test]
-fn concerns_of_the_engine_are_logged_when_autonomous_and_asked_when_interactive() {
+fn concerns_of_the_engine_are_logged_in_autonomous_mode_and_asked_about_in_interactive_mode() {
     let place = Place::configured(TRIVIAL);
     let request = "Make `sums/nowhere.py` subtract";
     let script = Script::subtraction().text();
@@ -173,7 +173,7 @@ fn a_user_who_amends_the_request_is_not_asked_again_and_sees_it_amended() {
 
 // EP-12 EP-10
 #[test]
-fn a_plan_is_revised_by_the_note_of_a_human() {
+fn the_note_of_a_human_leads_to_a_revised_plan() {
     let place = Place::configured(TRIVIAL);
     let files = [("sums/sub.py", "green"), ("tests/test_sub.py", "green")];
     let mut better = task("task-1", &files, &[]);
@@ -199,7 +199,7 @@ fn a_plan_is_revised_by_the_note_of_a_human() {
 
 // CORE-09
 #[test]
-fn a_printed_answer_works_where_another_state_directory_was_named() {
+fn a_printed_answer_command_works_with_another_state_directory() {
     let place = Place::configured(TRIVIAL);
     let state = place.project().with_file_name("another").display().to_string();
     let shown = place.feature(&Script::subtraction(), &["--interactive", "--state", &state]);

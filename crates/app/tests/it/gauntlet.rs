@@ -41,7 +41,7 @@ fn claims_of_an_agent_are_never_evidence() {
 
 // CORE-21 CORE-13 CORE-06 CORE-05
 #[test]
-fn making_the_tests_agree_instead_of_the_code_never_leads_to_a_commit() {
+fn changing_the_tests_instead_of_the_code_never_leads_to_a_commit() {
     is_as_stated("tampering");
 }
 
@@ -59,12 +59,12 @@ fn an_invalid_result_never_counts_as_one() {
 
 // CORE-12 CORE-22 DR-04
 #[test]
-fn loops_end_by_their_name_and_healthy_work_is_not_stopped() {
+fn loops_are_named_and_stopped_and_healthy_work_continues() {
     is_as_stated("loops");
 }
 
 // CORE-17 CORE-15
 #[test]
-fn hanging_dying_and_cancelled_work_leaves_nothing_over() {
+fn hanging_dying_and_cancelled_work_leaves_nothing_behind() {
     is_as_stated("interruptions");
 }

@@ -37,7 +37,7 @@ fn a_hook_that_refuses_leaves_the_work_to_the_user() {
 
 // EP-24
 #[test]
-fn a_run_without_changes_offers_nothing_to_take() {
+fn a_run_without_changes_leaves_no_branch() {
     let place = Place::configured(TRIVIAL);
     let script = Script::quick().with(role("implementer").says(implemented("task-1")));
     let shown = place.quick(&script, &[]);
@@ -48,7 +48,7 @@ fn a_run_without_changes_offers_nothing_to_take() {
 
 // CORE-19 EP-16
 #[test]
-fn a_hook_that_changes_the_tree_means_another_verification() {
+fn a_hook_that_changes_the_tree_causes_another_verification() {
     let place = Place::configured(TRIVIAL);
     let once = "grep -q formatted sums/sub.py || { printf 'formatted = True\\n' >> sums/sub.py; git add sums/sub.py; }";
     hook(&place, "pre-commit", once);
@@ -342,7 +342,7 @@ fn an_agent_that_changes_a_submodule_fails_and_build_leftovers_there_are_removed
 
 // EP-27 EP-32 EP-18
 #[test]
-fn a_submodule_that_is_not_there_and_a_check_that_fails_before_and_after_cost_confidence() {
+fn a_missing_submodule_and_a_check_that_fails_before_and_after_cost_confidence() {
     let place = with_library(NEEDING);
     place.git(&["submodule", "--quiet", "deinit", "library"]);
     std::fs::remove_dir_all(place.project().join(".git/modules")).expect("removed");
@@ -374,7 +374,7 @@ fn a_check_that_failed_before_any_change_and_passes_after_it_costs_nothing() {
 
 // EP-02 CORE-09
 #[test]
-fn a_sparse_checkout_is_worked_on_with_a_warning() {
+fn a_run_in_a_sparse_checkout_gives_a_warning() {
     let place = Place::configured(TRIVIAL);
     place.git(&["sparse-checkout", "set", "--cone", "sums"]);
     let shown = place.quick(&Script::quick(), &[]);
@@ -387,7 +387,7 @@ fn a_sparse_checkout_is_worked_on_with_a_warning() {
 
 // EP-02 OT-23
 #[test]
-fn checks_are_those_of_the_commit_whatever_is_checked_out_or_not_committed() {
+fn checks_come_from_the_commit_whatever_is_checked_out_or_uncommitted() {
     let place = Place::new();
     place.git(&["rm", "-q", "-r", "pyproject.toml", "tests"]);
     place.write("lib/pyproject.toml", "[project]\nname = \"lib\"\nversion = \"0.1.0\"\n");

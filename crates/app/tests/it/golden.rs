@@ -129,7 +129,7 @@ fn without_runs_lists_are_empty_and_other_commands_say_how_to_start() {
 }
 
 #[test]
-fn gaps_and_rounds_are_shown_as_tables_and_a_picture() {
+fn gaps_and_rounds_are_shown_as_tables_and_a_chart() {
     let place = crate::spec::refined();
     let lines: &[&[&str]] = &[
         &["rounds"],
@@ -220,7 +220,7 @@ fn costs_are_grouped_as_asked() {
 }
 
 #[test]
-fn doctor_lists_what_it_found_and_fails_where_no_run_can_work() {
+fn doctor_lists_its_results_and_fails_if_no_run_can_work() {
     let place = Place::configured(TRIVIAL).without_agents();
     insta::assert_snapshot!("doctor", of_any_machine(&joined(&place.transcript(&[&["doctor"]]))));
     place.write("remand.toml", "workflo = \"quick\"\n");
@@ -252,7 +252,7 @@ fn the_bench_says_what_it_measures() {
 }
 
 #[test]
-fn the_gauntlet_lists_its_cases_and_knows_no_others() {
+fn the_gauntlet_lists_its_cases_and_refuses_unknown_ones() {
     let place = Place::new();
     let kept = place.all().display().to_string();
     let lines: &[&[&str]] = &[
@@ -265,7 +265,7 @@ fn the_gauntlet_lists_its_cases_and_knows_no_others() {
 }
 
 #[test]
-fn commands_of_the_engine_send_people_away() {
+fn internal_commands_explain_that_they_are_not_for_users() {
     let place = Place::new();
     let script = place.beside("empty.yaml", "rehearsal: 1\nabout: Nobody.\ndispatches: []\n");
     let lines: &[&[&str]] = &[

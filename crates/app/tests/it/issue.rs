@@ -27,7 +27,7 @@ fn inputs(place: &Place, name: &str) -> Vec<Vec<u8>> {
 
 // OT-02 OT-03 OT-11 OT-19 OT-20 OT-22 OT-24
 #[test]
-fn a_split_issue_becomes_three_commits_and_two_sub_issues_and_nothing_else_moves() {
+fn a_split_issue_becomes_three_commits_and_two_sub_issues_and_nothing_else_changes() {
     let place = place();
     let remote = place.project().parent().expect("a folder").join("remote.git");
     place.git(&["init", "-q", "--bare", remote.to_str().expect("text")]);
@@ -101,7 +101,7 @@ fn a_split_issue_becomes_three_commits_and_two_sub_issues_and_nothing_else_moves
 
 // OT-04
 #[test]
-fn plan_and_task_are_the_same_bytes_for_everybody_and_on_disk() {
+fn plan_and_task_are_the_same_bytes_for_every_role_and_on_disk() {
     let place = place();
     let review = role("check/code")
         .round(1)
@@ -134,7 +134,7 @@ fn plan_and_task_are_the_same_bytes_for_everybody_and_on_disk() {
 
 // OT-07 OT-08
 #[test]
-fn a_plan_that_is_too_much_is_split_and_one_that_is_not_stays_whole() {
+fn a_plan_that_is_too_large_is_split_and_a_smaller_one_stays_whole() {
     let place = place();
     let mut large = subtraction();
     large["concerns"] = json!(["subtract", "multiply", "divide"]);
@@ -204,7 +204,7 @@ fn make_changes_the_files_that_its_task_names_and_no_others() {
 
 // OT-20
 #[test]
-fn an_issue_is_done_when_all_its_criteria_are_met_and_its_parent_hears_of_it() {
+fn an_issue_is_done_when_all_its_criteria_are_met_and_its_parent_is_updated() {
     let child = "---\nstatus: Todo\nparent: ABC-1\ncovers: [AC-1]\n---\n# Subtract\n\n## Acceptance criteria\n\n- [ ] AC-1: sub(3, 2) is 1\n";
     let parent = ISSUE
         .replace("status: Todo", "status: In Progress")

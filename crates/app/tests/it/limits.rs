@@ -66,7 +66,7 @@ fn money_is_limited_and_an_unknown_cost_is_unknown() {
 
 // CORE-07 CORE-11
 #[test]
-fn a_limit_on_tokens_is_kept_although_an_agent_does_not_tell_them() {
+fn a_limit_on_tokens_holds_although_an_agent_does_not_report_them() {
     let place = Place::configured(TRIVIAL);
     let silent = role("implementer").used(json!({})).writes("sums/sub.py", SUB).says(implemented(""));
     let script = Script::quick().with(silent);
@@ -154,7 +154,7 @@ fn a_limit_that_is_too_small_for_an_agent_is_raised_with_the_answer() {
 
 // CORE-07
 #[test]
-fn agents_side_by_side_take_the_time_of_their_run_once() {
+fn parallel_agents_count_the_time_of_their_run_once() {
     let place = Place::configured(TRIVIAL);
     let script = ["architecture", "impact", "dependencies", "patterns"].into_iter().fold(
         Script::subtraction(),

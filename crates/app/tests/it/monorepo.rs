@@ -59,7 +59,7 @@ fn run(place: &Place, script: &Script, workflow: &str) -> Shown {
 
 // EP-15 EP-16
 #[test]
-fn one_changed_file_runs_what_it_can_affect_and_the_merged_tree_runs_everything() {
+fn a_changed_file_runs_the_checks_that_it_can_affect_and_the_merged_tree_runs_all() {
     let place = monorepo(PACKAGES);
     let files = [("packages/p02/more.py", "green")];
     let script = Script::feature(&[task("task-1", &files, &[])]).with(
@@ -120,7 +120,7 @@ fn code(number: &str) -> String {
 
 // EP-15 EP-16 EP-18 EP-19
 #[test]
-fn a_task_in_a_workspace_is_checked_by_the_members_that_it_can_affect_and_misses_no_other() {
+fn a_task_in_a_workspace_is_tested_by_the_members_it_can_affect_and_the_others_are_no_regression() {
     let place = workspace();
     let script = Script::feature(&[task("task-1", &[("crates/c2/src/lib.rs", "green")], &[])]).with(
         role("implementer")
@@ -152,7 +152,7 @@ fn a_task_in_a_workspace_is_checked_by_the_members_that_it_can_affect_and_misses
 
 // EP-19
 #[test]
-fn a_check_that_a_later_round_affects_is_run_on_the_tree_that_the_task_began_on() {
+fn a_check_that_a_later_round_affects_is_run_on_the_tree_that_the_task_started_from() {
     let place = monorepo(5);
     // A failing task is sent back immediately.
     let passed = "        reads: [code]\n        on: {passed: next, failed: raise unverified}";

@@ -19,7 +19,7 @@ fn files() -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_workflow_of_the_page_is_accepted_and_comes_to_a_commit() {
+fn the_workflow_of_the_page_is_accepted_and_makes_a_commit() {
     let place = Place::configured(TRIVIAL);
     let files = files();
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();

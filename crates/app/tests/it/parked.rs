@@ -71,7 +71,7 @@ fn a_thousand_runs_wait_in_one_ledger_without_a_process() {
 
 // CORE-04, CORE-08
 #[test]
-fn a_clock_that_goes_backwards_changes_nothing_but_the_times() {
+fn a_clock_that_goes_backwards_changes_only_the_times() {
     let place = three_tasks::place();
     let model = parked(&place);
     let run = RunId(format!("{}-back", model.0));

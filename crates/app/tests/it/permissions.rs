@@ -6,7 +6,7 @@ use remand_ledger::fact::NoteKind;
 
 // CORE-05 CORE-16 EP-35
 #[test]
-fn writes_outside_the_tree_never_arrive() {
+fn writes_outside_the_tree_have_no_effect() {
     let place = Place::configured(TRIVIAL);
     let (checkout, home, state) = (place.project(), place.state().with_file_name("home"), place.state());
     let targets = [
@@ -47,7 +47,7 @@ fn writes_outside_the_tree_never_arrive() {
 
 // CORE-16 CORE-05 EP-35
 #[test]
-fn a_reviewer_that_changes_the_tree_loses_its_dispatch_and_its_change() {
+fn the_dispatch_of_a_reviewer_that_changes_the_tree_fails_and_the_change_is_undone() {
     let place = Place::configured(TRIVIAL);
     let meddling =
         role("reviewer").attempt(1).going_on().writes("sums/sub.py", "owned\n").writes("new.txt", "owned\n");
@@ -131,7 +131,7 @@ fn an_agent_cannot_read_the_engines_state() {
 
 // CORE-18
 #[test]
-fn changing_roles_workflow_or_settings_does_not_change_a_run_under_way() {
+fn changing_roles_workflow_or_settings_does_not_change_a_run_in_progress() {
     let place = Place::configured(TRIVIAL);
     let workflow = std::fs::read_to_string(crate::root().join("workflows/quick.yaml")).expect("quick");
     place.write(".remand/workflows/own.yaml", &workflow.replace("name: quick", "name: own"));

@@ -52,7 +52,7 @@ fn a_verified_change_becomes_one_commit_on_its_own_branch() {
 
 // BY-01 EP-24 EP-32 CORE-06
 #[test]
-fn work_that_no_round_got_through_is_left_with_commands_that_take_or_discard_it() {
+fn work_that_no_round_completed_is_left_with_commands_that_take_or_discard_it() {
     let place = Place::configured(TRIVIAL);
     let rejecting = |round: u32, claim: &str| {
         let findings = [finding(&format!("R{round}"), "major", claim)];

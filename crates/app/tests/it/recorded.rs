@@ -219,7 +219,7 @@ fn answered(place: &Place, rehearsal: &str, more: &[&str]) -> Shown {
 
 // EP-28, BY-06
 #[test]
-fn a_run_that_other_processes_brought_to_its_end_is_recorded_afterwards() {
+fn a_run_that_other_processes_finished_is_recorded_afterwards() {
     let first = three_tasks::place();
     let recording = first.project().with_file_name("recording.yaml");
     let file = recording.display().to_string();

@@ -89,7 +89,7 @@ fn a_secret_reaches_no_prompt_no_artifact_and_no_ledger() {
 
 // EP-30 CORE-18
 #[test]
-fn nothing_that_a_run_is_pinned_to_may_hold_a_secret() {
+fn nothing_that_a_run_is_pinned_to_may_contain_a_secret() {
     let place = Place::configured(TRIVIAL);
     let refused = |script: &Script, holder: &str| {
         let file = place.beside("rehearsal.yaml", &script.text());
@@ -125,7 +125,7 @@ fn nothing_that_a_run_is_pinned_to_may_hold_a_secret() {
 
 // EP-30 BY-06
 #[test]
-fn a_recording_holds_no_secret_that_an_agent_wrote_into_a_file() {
+fn a_recording_contains_no_secret_that_an_agent_wrote_into_a_file() {
     let place = Place::configured(TRIVIAL);
     let backwards: String = SECRET.chars().rev().collect();
     let work =

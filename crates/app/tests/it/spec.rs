@@ -103,7 +103,7 @@ fn committed(place: &Place, path: &str) -> String {
 }
 
 #[test]
-fn a_demonstration_goes_by_the_state_directory_of_its_environment() {
+fn a_demonstration_uses_the_state_directory_of_its_environment() {
     let place = Place::new();
     let into = place.project().with_file_name("shown");
     let shown = shown(place.command(&["demo", "spec", "--into", into.to_str().expect("text")]));

@@ -106,7 +106,7 @@ fn a_gate_shows_its_options_and_takes_an_answer_with_a_note() {
 
 // CORE-17
 #[test]
-fn a_cancel_from_another_process_ends_a_run_that_is_asked_about_at_a_terminal() {
+fn a_cancel_from_another_process_ends_a_run_that_asks_at_a_terminal() {
     let place = Place::configured(TRIVIAL);
     let mut seat = Seat::run(&place, &Script::subtraction(), &["--interactive"]);
     seat.until(DIRECTION);
@@ -139,7 +139,7 @@ fn after_an_answer_from_another_process_the_next_gate_is_asked() {
 
 // EP-12
 #[test]
-fn an_autonomous_run_is_asked_about_too_and_the_end_of_input_leaves_it_waiting() {
+fn an_autonomous_run_asks_at_a_terminal_too_and_the_end_of_input_leaves_it_waiting() {
     let place = Place::configured(TRIVIAL);
     let flags = ["--workflow", "quick", "--autonomous", "--budget-dispatches", "1"];
     let mut seat = Seat::run(&place, &Script::quick(), &flags);

@@ -83,7 +83,7 @@ fn findings(place: &Place) -> String {
 
 // OT-12 OT-13 OT-15
 #[test]
-fn stubs_then_failing_tests_then_code_is_seen_by_the_engine_at_every_step() {
+fn the_engine_sees_stubs_then_failing_tests_then_code() {
     let place = Place::new();
     let shown = run(&place, &script(Stubs::Wanted));
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
@@ -192,7 +192,7 @@ fn a_new_test_that_is_skipped_is_neither_red_nor_green() {
 
 // OT-12 OT-13
 #[test]
-fn typescript_tests_are_red_by_what_the_report_of_their_runner_says() {
+fn typescript_tests_are_red_according_to_the_report_of_their_runner() {
     if std::env::var("REMAND_TEST_WITHOUT").is_ok_and(|without| without.split(',').any(|name| name == "npm"))
     {
         eprintln!("NOT TESTED: vitest, since REMAND_TEST_WITHOUT names npm");
@@ -266,7 +266,7 @@ fn typescript_tests_are_red_by_what_the_report_of_their_runner_says() {
 
 // OT-15
 #[test]
-fn tests_that_fail_otherwise_than_handed_over_or_break_others_are_unfit() {
+fn tests_that_fail_differently_than_at_handover_or_break_others_are_unfit() {
     let place = Place::new();
     let shown = run(
         &place,

@@ -52,7 +52,7 @@ fn status_on_branch(place: &Place) -> Option<&'static str> {
 
 // DR-01, DR-02, DR-03, DR-22
 #[test]
-fn the_copy_on_the_branch_follows_the_phases_and_keeps_every_other_byte() {
+fn the_ticket_on_the_branch_follows_the_phases_and_keeps_every_other_byte() {
     let place = place(TEXT);
     let shown = tickets::run(&place, &agents());
     assert_eq!(shown.code, 0, "{shown:?}");
@@ -403,7 +403,7 @@ fn at_the_cap_only_close_is_left_and_the_ticket_says_why() {
 
 // DR-22
 #[test]
-fn a_branch_in_use_at_the_end_of_the_run_gets_its_papers_once_it_is_free() {
+fn a_branch_in_use_at_the_end_of_the_run_gets_its_documents_once_it_is_free() {
     let place = place(TEXT);
     assert_eq!(tickets::run(&place, &circling()).code, 5);
     let (run, branch) = (place.latest().run.0, place.latest().branch);
@@ -435,7 +435,7 @@ fn a_ticket_that_is_closed_or_merged_is_not_worked_on() {
 
 // DR-19, CORE-09
 #[test]
-fn tickets_with_the_same_name_in_two_folders_are_refused_before_they_share_papers() {
+fn tickets_with_the_same_name_in_two_folders_are_refused_before_they_share_documents() {
     let place = place(TEXT);
     let other = "archive/2025/0079_doubling.md";
     place.write(other, "# Notes on doubling, no ticket\n");
@@ -492,7 +492,7 @@ fn spending_of_an_earlier_run_counts_although_its_branch_is_not_merged() {
 
 // DR-12
 #[test]
-fn a_proposal_that_failed_before_is_blocked_until_a_human_takes_it_off_the_list() {
+fn a_proposal_that_failed_before_is_blocked_until_a_human_removes_it_from_the_list() {
     let tried = TEXT.replace(
         "- **Author**: Dana\n",
         &format!("- **Author**: Dana\n- **Previous Design Approaches**:\n  - {PROPOSAL} [DD-0079-001]\n"),
@@ -591,7 +591,7 @@ fn in_interactive_mode_the_design_waits_and_the_note_reaches_ticket_and_architec
 
 // DR-01
 #[test]
-fn an_agent_that_writes_the_ticket_or_the_design_loses_its_dispatch() {
+fn a_dispatch_fails_if_its_agent_writes_the_ticket_or_the_design() {
     let place = place(TEXT);
     let rehearsal = [
         agents(),
@@ -759,7 +759,7 @@ fn die_at(first: u64) -> (Place, u64) {
 
 // CORE-04, DR-10
 #[test]
-fn a_ticket_that_is_killed_at_any_point_comes_to_the_same_papers() {
+fn a_run_on_a_ticket_that_is_killed_at_any_point_writes_the_same_documents() {
     let calm = place(TEXT);
     assert_eq!(tickets::run(&calm, &circling()).code, 5);
     assert_eq!(answer(&calm, &["approve"]).code, 0);

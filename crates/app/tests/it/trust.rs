@@ -125,7 +125,7 @@ fn the_same_change_verified_twice_runs_nothing_the_second_time() {
 
 // EP-19 EP-32
 #[test]
-fn a_baseline_that_an_agent_makes_up_is_a_row_that_did_not_pass() {
+fn a_baseline_that_an_agent_invents_is_recorded_as_a_failed_row() {
     let place = Place::configured(crate::rehearsed::TRIVIAL);
     let mut lie = implemented("");
     lie["baseline"] = json!([{"name": "build", "passed": false}, {"name": "shape", "passed": true}]);

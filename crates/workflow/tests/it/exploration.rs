@@ -335,7 +335,7 @@ fn assert_bound_is_exact(program: &'static Program, mode: Mode, tasks: u16) {
 
 // EP-31 BY-03
 #[test]
-fn no_path_of_feature_takes_more_than_its_bound_and_one_takes_it() {
+fn no_path_of_feature_exceeds_its_bound_and_one_reaches_it() {
     assert_bound_is_exact(feature(), Mode::Autonomous, 1);
     assert_bound_is_exact(feature(), Mode::Autonomous, 2);
     assert_bound_is_exact(feature(), Mode::Interactive, 1);
@@ -343,35 +343,35 @@ fn no_path_of_feature_takes_more_than_its_bound_and_one_takes_it() {
 
 // BY-03
 #[test]
-fn no_path_of_quick_takes_more_than_its_bound_and_one_takes_it() {
+fn no_path_of_quick_exceeds_its_bound_and_one_reaches_it() {
     assert_bound_is_exact(quick(), Mode::Autonomous, 1);
     assert_bound_is_exact(quick(), Mode::Interactive, 1);
 }
 
 // BY-03
 #[test]
-fn no_path_of_issue_takes_more_than_its_bound_and_one_takes_it() {
+fn no_path_of_issue_exceeds_its_bound_and_one_reaches_it() {
     assert_bound_is_exact(issue(), Mode::Autonomous, 1);
     assert_bound_is_exact(issue(), Mode::Interactive, 3);
 }
 
 // BY-03
 #[test]
-fn no_path_of_ticket_takes_more_than_its_bound_and_one_takes_it() {
+fn no_path_of_ticket_exceeds_its_bound_and_one_reaches_it() {
     assert_bound_is_exact(ticket(), Mode::Autonomous, 1);
     assert_bound_is_exact(ticket(), Mode::Interactive, 1);
 }
 
 // BY-03
 #[test]
-fn no_path_of_spec_takes_more_than_its_bound_and_one_takes_it() {
+fn no_path_of_spec_exceeds_its_bound_and_one_reaches_it() {
     assert_bound_is_exact(spec(), Mode::Autonomous, 1);
     assert_bound_is_exact(spec(), Mode::Interactive, 1);
 }
 
 // BY-03
 #[test]
-fn no_path_of_tsp_takes_more_than_its_bound_and_one_takes_it() {
+fn no_path_of_tsp_exceeds_its_bound_and_one_reaches_it() {
     assert_bound_is_exact(tsp(), Mode::Autonomous, 1);
 }
 

@@ -44,7 +44,7 @@ fn inline(front: &str) -> SourceText {
 
 // BY-08
 #[test]
-fn a_subagent_of_claude_code_gives_prompt_and_model_and_narrows() {
+fn a_subagent_of_claude_code_sets_prompt_and_model_and_narrows_permissions() {
     let (roles, unused) = adopted("reviewer", AgentTool::Claude, &fixture("claude.md")).expect("adopted");
     let (ours, theirs) =
         (Roles::shipped().get("reviewer").cloned().expect("ours"), roles.get("reviewer").expect("a role"));
@@ -90,7 +90,7 @@ fn an_agent_of_opencode_is_read_in_all_its_forms() {
 
 // BY-08
 #[test]
-fn no_foreign_file_gives_more_than_the_role_has() {
+fn no_foreign_file_grants_more_than_the_role_has() {
     let everything = [
         (AgentTool::Claude, inline("name: all\ndescription: All.")),
         (AgentTool::Claude, inline("name: all\ntools: [Edit, Write, Bash, WebFetch, WebSearch]")),
@@ -118,7 +118,7 @@ fn no_foreign_file_gives_more_than_the_role_has() {
 
 // BY-08
 #[test]
-fn a_file_that_gives_no_tool_to_write_with_is_refused_for_a_role_that_changes_code() {
+fn a_file_without_a_tool_for_writing_is_refused_for_a_role_that_changes_code() {
     for (tool, front) in [
         (AgentTool::Claude, "tools: Read, Grep"),
         (AgentTool::Claude, "permissionMode: plan"),
@@ -190,7 +190,7 @@ fn windows_line_ends_and_a_file_without_front_matter_are_read() {
 
 // BY-08
 #[test]
-fn a_role_as_it_is_in_effect_can_be_written_and_read_again() {
+fn the_effective_role_can_be_written_and_read_again() {
     for name in Roles::shipped().texts().map(|(name, _)| name.to_string()).collect::<Vec<_>>() {
         let roles = Roles::shipped();
         let mut again = Roles::default();

@@ -161,31 +161,31 @@ fn assert_all_found(name: &str) {
 
 // CORE-02
 #[test]
-fn nothing_can_be_taken_out_of_feature() {
+fn nothing_can_be_removed_from_feature() {
     assert_all_found("feature");
 }
 
 #[test]
-fn nothing_can_be_taken_out_of_quick() {
+fn nothing_can_be_removed_from_quick() {
     assert_all_found("quick");
 }
 
 #[test]
-fn nothing_can_be_taken_out_of_issue() {
+fn nothing_can_be_removed_from_issue() {
     assert_all_found("issue");
 }
 
 #[test]
-fn nothing_can_be_taken_out_of_ticket() {
+fn nothing_can_be_removed_from_ticket() {
     assert_all_found("ticket");
 }
 
 #[test]
-fn nothing_can_be_taken_out_of_spec() {
+fn nothing_can_be_removed_from_spec() {
     assert_all_found("spec");
 }
 
 #[test]
-fn nothing_can_be_taken_out_of_tsp() {
+fn nothing_can_be_removed_from_tsp() {
     assert_all_found("tsp");
 }

@@ -113,7 +113,7 @@ fn every_documented_key_is_read_and_no_other() {
 }
 
 #[test]
-fn the_guide_names_every_key_result_and_place() {
+fn the_guide_names_every_key_result_and_permission_to_write() {
     let guide = std::fs::read_to_string(root().join("docs/reference/roles.md")).expect("the guide");
     let rows: BTreeSet<&str> = guide
         .lines()
@@ -157,7 +157,7 @@ fn a_file_of_the_user_replaces_the_shipped_one_with_all_its_modes() {
 
 // CORE-18
 #[test]
-fn the_texts_to_pin_are_those_of_all_files_byte_for_byte() {
+fn the_pinned_texts_equal_all_files_byte_for_byte() {
     let roles = Roles::shipped();
     let pinned: BTreeMap<&str, &str> = roles.texts().collect();
     assert_eq!(pinned, shipped::ROLES.iter().copied().collect());

@@ -254,7 +254,7 @@ fn git_command(text: &str) -> Option<String> {
 }
 
 #[test]
-fn prompts_speak_of_no_product_and_do_not_shout() {
+fn prompts_name_no_product_and_do_not_shout() {
     const PRODUCTS: &[&str] = &[
         "aider",
         "anthropic",

@@ -101,7 +101,7 @@ fn a_defect_goes_to_the_phase_that_injected_it() {
 
 // PF-03
 #[test]
-fn of_several_findings_the_earliest_phase_goes_first() {
+fn of_several_findings_the_one_for_the_earliest_phase_goes_first() {
     let mut run = at("code-review");
     run.finds(
         "code-review",
@@ -166,7 +166,7 @@ fn findings_without_an_origin_go_to_the_previous_work_and_the_ruling_says_so() {
 
 // PF-03
 #[test]
-fn without_a_name_a_failed_test_sends_to_the_code_that_it_tested() {
+fn a_failed_test_without_an_origin_goes_to_the_code_that_it_tested() {
     let mut run = at("test");
     run.finds("test", "fail", vec![finding("F1", "the retry loop never ends")]);
     assert_eq!(run.commands(), "dispatch tsp-coder for code with 1 finding");
@@ -174,7 +174,7 @@ fn without_a_name_a_failed_test_sends_to_the_code_that_it_tested() {
 
 // PF-03, PF-06
 #[test]
-fn without_a_name_an_upstream_finding_goes_to_the_phase_before() {
+fn an_upstream_finding_without_an_origin_goes_to_the_previous_phase() {
     let mut run = at("code");
     run.finds("code", "finding", vec![finding("F1", "two units contradict each other")]);
     assert_eq!(run.commands(), "dispatch tsp-designer for design with 1 finding");
@@ -212,7 +212,7 @@ fn unchanged_work_is_not_repeated() {
 
 // PF-04
 #[test]
-fn where_planning_disputes_its_finding_design_and_its_review_stand() {
+fn if_planning_disputes_its_finding_design_and_its_review_stand() {
     let mut run = at("code-review");
     run.finds("code-review", "fail", vec![of(&["planning"], "F1")]);
     run.happens(WalkStep { unchanged: true, disputes: true, ..happening("planning", "done") });
@@ -226,7 +226,7 @@ fn where_planning_disputes_its_finding_design_and_its_review_stand() {
 
 // PF-04
 #[test]
-fn a_design_that_comes_out_the_same_leaves_the_code_as_it_is() {
+fn an_unchanged_design_leaves_the_code_as_it_is() {
     let mut run = at("code-review");
     run.finds("code-review", "fail", vec![of(&["design"], "F1")]);
     run.happens(WalkStep { unchanged: true, disputes: true, ..happening("design", "done") });
@@ -444,7 +444,7 @@ fn fail_with_minor_findings_only_still_goes_where_they_say() {
 
 // PF-12
 #[test]
-fn a_finding_that_a_human_attributes_anew_goes_to_the_new_phase_with_the_next_ruling() {
+fn a_finding_that_a_human_reattributes_goes_to_the_new_phase_with_the_next_ruling() {
     let mut run = at("code-review");
     exhaust(&mut run, "code-review", "code", 3);
     let last = position(&run, "F3");
@@ -458,7 +458,7 @@ fn a_finding_that_a_human_attributes_anew_goes_to_the_new_phase_with_the_next_ru
 
 // PF-12
 #[test]
-fn a_finding_on_its_way_is_moved_to_the_new_phase_if_that_lies_ahead() {
+fn a_finding_on_its_way_is_moved_to_the_new_phase_if_that_is_ahead() {
     let mut run = at("code-review");
     run.finds("code-review", "fail", vec![of(&["planning"], "F1"), of(&["code"], "F2")]);
     attribute(&mut run, 1, &["code"], &["design"]).expect("taken");
@@ -494,7 +494,7 @@ fn a_settled_finding_changes_reports_only_also_after_the_end() {
 
 // PF-12
 #[test]
-fn an_attribution_that_cannot_be_is_refused_without_a_trace() {
+fn an_impossible_attribution_is_refused_and_changes_nothing() {
     let mut run = at("design-review");
     run.finds("design-review", "fail", vec![of(&["design"], "F1")]);
     let before = run.walker.state.clone();

@@ -87,7 +87,7 @@ fn inside(place: &Place, checkout: &str, lines: &[&[&str]]) -> String {
 }
 
 #[test]
-fn the_demonstration_of_quick_refutes_a_claim_and_hears_a_reviewer() {
+fn the_demonstration_of_quick_refutes_a_claim_and_follows_a_reviewer() {
     let place = Place::new();
     let (_, story) = played(&place, "quick");
     insta::assert_snapshot!("demo-quick", story);

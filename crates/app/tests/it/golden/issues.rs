@@ -8,7 +8,7 @@ const CHILD: &str = "---\nstatus: Todo\nparent: ABC-1\ndepends-on: [ABC-3]\n---\
 const DONE: &str = "---\nstatus: Done\n---\n# Addition\n";
 
 #[test]
-fn help_of_the_tracker() {
+fn the_tracker_has_a_help() {
     for words in [&["issues"][..], &["issues", "show"], &["issues", "new"], &["issues", "check"]] {
         let help: Vec<&str> = words.iter().copied().chain(["--help"]).collect();
         insta::assert_snapshot!(format!("help-{}", words.join("-")), crate::shown(&help));

@@ -47,7 +47,7 @@ const CHANGED_PROJECTION: &str = "db.execute(\"UPDATE runs SET confidence = 'hig
 
 // CORE-03 CORE-08 EP-23 BY-07
 #[test]
-fn a_run_from_its_request_to_its_commit_and_back() {
+fn a_run_goes_from_request_to_commit_and_is_rolled_back() {
     let place = Place::configured(TRIVIAL);
     let agent = agent(&place, &sent_back_once());
     let run = place.transcript(&[&["run", REQUEST, "--workflow", "quick", "--agent", &agent]]);
@@ -162,7 +162,7 @@ fn a_run_that_fails_says_where_and_why() {
 }
 
 #[test]
-fn json_is_pure_and_has_its_keys() {
+fn json_output_is_nothing_but_json_and_has_its_keys() {
     let place = Place::configured(TRIVIAL);
     let agent = agent(&place, &Script::quick());
     let run = place.remand(&["run", REQUEST, "--workflow", "quick", "--agent", &agent, "--json"]);

@@ -83,7 +83,7 @@ fn undisturbed(script: &Script, code: i32) -> Outcome {
 
 // CORE-04 OT-21
 #[test]
-fn a_run_on_an_issue_that_is_killed_at_any_point_comes_to_the_same_end() {
+fn a_run_on_an_issue_that_is_killed_at_any_point_has_the_same_result() {
     let undisturbed = undisturbed(&script(), 0);
     assert_eq!(
         undisturbed.commits.last().map(String::as_str),

@@ -65,7 +65,7 @@ fn two_parallel_runs_file_different_ids_and_both_merge() {
 
 // OT-24
 #[test]
-fn lists_whose_lines_touch_merge_too_and_are_brought_into_step_on_request() {
+fn lists_with_adjacent_changes_merge_too_and_are_repaired_on_request() {
     let tight = "# TODO\n\n- ABC-1 More sums (Todo)\n- ABC-2 Division (Todo)\n";
     let place = place_with(&[
         ("TODO/README.md", tight),

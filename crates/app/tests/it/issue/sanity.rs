@@ -21,7 +21,7 @@ fn refused(place: &Place, words: &[&str]) {
 
 // OT-01
 #[test]
-fn a_checkout_that_is_not_clean_or_on_no_branch_stops_a_run() {
+fn a_checkout_that_is_dirty_or_detached_stops_a_run() {
     let place = place();
     place.write("left.txt", "not committed");
     refused(&place, &["1 uncommitted change", "left.txt", "commit or stash it"]);
@@ -52,7 +52,7 @@ fn an_issue_that_is_done_or_waits_for_another_stops_a_run() {
 
 // OT-01 OT-11
 #[test]
-fn an_issue_that_needs_the_work_of_a_run_stops_until_that_is_in_the_base() {
+fn an_issue_that_needs_the_work_of_a_run_cannot_start_until_that_work_is_in_the_base() {
     let place =
         place_with(&[("TODO/ABC-1.md", &ISSUE.replace("depends-on: []", "needs-run: 20260101-000000-abcd"))]);
     refused(&place, &["needs the work of run 20260101-000000-abcd", "git merge remand/20260101-000000-abcd"]);
@@ -92,7 +92,7 @@ fn a_command_that_cannot_start_says_why() {
 
 // OT-01
 #[test]
-fn a_run_that_is_under_way_keeps_others_off_its_issue() {
+fn a_run_in_progress_keeps_others_off_its_issue() {
     let place = place();
     let go = place.project().with_file_name("go");
     let wait = format!("while [ ! -e '{}' ]; do sleep 0.05; done", go.display());

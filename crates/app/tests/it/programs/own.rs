@@ -56,7 +56,7 @@ fn doctor_dispatches_an_agent_once_on_request() {
 }
 
 #[test]
-fn an_agent_of_the_repository_is_listed_without_starting_it_and_gets_nothing_of_the_user() {
+fn an_agent_defined_by_the_repository_is_never_started_to_list_it_and_cannot_replace_a_known_one() {
     let place = Place::new().without_agents();
     let mark = place.user_home().join("started");
     let cloned = place.settle("cloned", &format!("#!/bin/sh\ntouch {}\necho 1.2.3\n", mark.display()));
@@ -81,7 +81,7 @@ fn an_agent_of_the_repository_is_listed_without_starting_it_and_gets_nothing_of_
 
 // CORE-11 CORE-15
 #[test]
-fn a_script_of_the_user_can_be_an_agent() {
+fn a_user_script_can_be_an_agent() {
     let place = Place::new();
     let script = place.settle("agent", &AGENT.replace("RESULT", &result().to_string()));
     let settings = format!(
@@ -114,7 +114,7 @@ END
 
 // BY-06
 #[test]
-fn a_result_within_lines_of_json_is_recorded_as_received() {
+fn a_result_within_json_lines_is_recorded_as_received() {
     let place = Place::new();
     let said = json!({"text": format!("It is done.\n```json\n{}\n```\n", result())});
     let script = place.settle("agent", &TALKING.replace("SAID", &said.to_string()));
@@ -201,7 +201,7 @@ echo '{"end": true}'
 
 // CORE-05, CORE-15
 #[test]
-fn a_home_that_is_kept_for_a_session_leads_nowhere_else() {
+fn a_home_kept_for_a_session_does_not_lead_outside() {
     let place = Place::configured(TRIVIAL);
     let user = place.user_home();
     let script =
@@ -241,7 +241,7 @@ END
 
 // CORE-10
 #[test]
-fn a_service_is_waited_for_as_long_as_it_asks() {
+fn the_engine_waits_as_long_as_the_service_asks() {
     let place = Place::new();
     let script = place.settle("agent", &LIMITED.replace("RESULT", &result().to_string()));
     let row = format!(

@@ -28,7 +28,7 @@ fn left(place: &Place) -> (Outcome, String) {
 
 // SR-12, CORE-04
 #[test]
-fn a_refinement_that_is_killed_at_any_point_comes_to_the_same_end() {
+fn a_refinement_that_is_killed_at_any_point_has_the_same_result() {
     let whole = place();
     let shown = super::begin(&whole, &two_rounds(), &[]);
     assert_eq!(shown.code, 0, "{shown:?}");

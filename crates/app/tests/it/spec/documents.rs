@@ -64,7 +64,7 @@ fn accepted_text_is_put_into_the_specification_and_every_other_byte_stays() {
 
 // SR-17
 #[test]
-fn text_that_looks_like_a_secret_stays_in_the_specification_and_is_reported_where_its_line_changed() {
+fn text_that_looks_like_a_secret_stays_in_the_specification_and_is_reported_if_its_line_changed() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
     let example = format!("Sessions are stored on the server.\n\n    token {token}\n");
     let spec = SPEC
@@ -187,7 +187,7 @@ fn gaps_given_with_the_specification_are_used_unchanged() {
 
 // CORE-09
 #[test]
-fn given_gaps_that_cannot_be_read_stop_the_run_with_file_and_remedy() {
+fn unreadable_given_gaps_stop_the_run_and_the_error_names_file_and_remedy() {
     let place = place_with(&[(
         "docs/sessions.gaps.yaml",
         "gaps:\n  - {category: flow, severity: high, claim: Eh?}\n",
@@ -199,7 +199,7 @@ fn given_gaps_that_cannot_be_read_stop_the_run_with_file_and_remedy() {
 
 // SR-09
 #[test]
-fn a_specification_without_a_gap_is_complete_after_a_last_look() {
+fn a_specification_without_a_gap_is_complete_after_a_final_review() {
     let place = place();
     assert_eq!(begin(&place, &Script::of([inventory(&[]), last_look()]), &[]).code, 0);
     assert_eq!(committed(&place, "specs/sessions_v1.0.md"), SPEC);
@@ -207,7 +207,7 @@ fn a_specification_without_a_gap_is_complete_after_a_last_look() {
 
 // SR-09
 #[test]
-fn findings_of_the_last_look_are_worked_on() {
+fn findings_of_the_final_review_are_worked_on() {
     let place = place();
     let found =
         json!({"verdict": "gaps-found", "gaps": [gap("UX", "medium", "Expiry")], "checks": ["all of it"]});

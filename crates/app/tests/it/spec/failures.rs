@@ -30,7 +30,7 @@ fn a_retry_gets_advice_about_the_failure_before_it() {
 
 // SR-03
 #[test]
-fn a_result_about_no_known_gap_is_asked_for_again_with_the_list() {
+fn a_result_about_an_unknown_gap_is_requested_again_with_the_list_of_gaps() {
     let place = place();
     let other = proposed(&[proposal("GAP-OTHER-009", "Login", "Three tries.")]);
     let form = json!({"verdict": "proposed", "proposals": [{"gap": "GAP-FLOW-001"}]});
@@ -46,7 +46,7 @@ fn a_result_about_no_known_gap_is_asked_for_again_with_the_list() {
 
 // SR-03
 #[test]
-fn how_short_a_result_may_be_is_a_setting() {
+fn the_minimum_length_of_a_result_is_a_setting() {
     let place = super::place_with(&[("remand.toml", "[rounds]\nleast = 100000\n")]);
     let shown = begin(&place, &one_gap(), &[]);
     assert_eq!(shown.code, 4, "{shown:?}");
@@ -74,7 +74,7 @@ fn two_failed_rounds_in_a_row_ask_the_user_and_neither_counts() {
 
 // SR-04
 #[test]
-fn a_failed_round_is_on_record_and_the_next_one_does_the_same_gaps() {
+fn a_failed_round_is_recorded_and_the_next_one_works_on_the_same_gaps() {
     let place = place();
     let script = one_gap().with(engineer("batch-1").round(1).does(json!({"print": "nothing"})));
     assert_eq!(begin(&place, &script, &[]).code, 0);
@@ -134,7 +134,7 @@ fn an_engineer_without_proposals_gets_one_gap_by_name_which_then_waits_for_somet
 
 // SR-06
 #[test]
-fn only_the_gap_that_was_given_by_name_waits_and_the_others_have_their_turn() {
+fn only_the_gap_assigned_by_name_waits_and_the_others_get_their_turn() {
     let place = place();
     let nothing = || json!({"verdict": "nothing", "proposals": []});
     let script = Script::of([
@@ -163,7 +163,7 @@ fn only_the_gap_that_was_given_by_name_waits_and_the_others_have_their_turn() {
 
 // SR-06
 #[test]
-fn a_decision_of_the_user_lifts_the_block_and_binds() {
+fn a_decision_of_the_user_lifts_the_block_and_is_binding() {
     let place = place();
     let script =
         one_gap().with(engineer("batch-1").round(1).says(json!({"verdict": "nothing", "proposals": []})));
@@ -180,7 +180,7 @@ fn a_decision_of_the_user_lifts_the_block_and_binds() {
 
 // SR-13
 #[test]
-fn of_two_texts_for_one_section_one_is_merged_and_the_other_goes_back() {
+fn when_two_proposals_change_one_section_one_is_merged_and_the_other_goes_back() {
     let place = place();
     let script = Script::of([
         inventory(&[gap("FLOW", "high", "Login"), gap("DATA", "low", "Storage")]),
@@ -205,7 +205,7 @@ fn of_two_texts_for_one_section_one_is_merged_and_the_other_goes_back() {
 
 // SR-16
 #[test]
-fn a_round_is_given_no_more_gaps_than_the_settings_say_the_worst_first() {
+fn a_round_gets_at_most_the_configured_number_of_gaps_the_worst_first() {
     let place = super::place_with(&[("remand.toml", "[rounds]\ngaps = 1\n")]);
     let script = Script::of([
         inventory(&[gap("FLOW", "low", "Login"), gap("DATA", "critical", "Storage")]),

@@ -52,7 +52,7 @@ fn left(place: &Place, budget: &str) -> u16 {
 
 // SR-11
 #[test]
-fn the_text_and_the_gaps_are_those_of_the_rounds_start() {
+fn a_rollback_restores_text_and_gaps_from_the_start_of_the_round() {
     let place = after_round_one();
     let accepted = board(&place);
     assert_eq!(accepted.gaps().filter(|gap| gap.status == GapStatus::Resolved).count(), 1);
@@ -68,7 +68,7 @@ fn the_text_and_the_gaps_are_those_of_the_rounds_start() {
 
 // SR-11
 #[test]
-fn a_round_is_archived_with_its_papers_and_gaps_and_text_are_as_before() {
+fn a_rolled_back_round_is_archived_with_its_documents_and_gaps_and_text_are_restored() {
     let place = place();
     let one = one_gap().with(reviewer().round(1).says(objected("GAP-FLOW-001", "low", "A comma.")));
     let script = one.with(engineer("batch-1").round(2).says(proposed(&[proposal(
@@ -113,7 +113,7 @@ fn a_round_is_archived_with_its_papers_and_gaps_and_text_are_as_before() {
 
 // SR-11
 #[test]
-fn a_rollback_to_an_earlier_round_takes_all_later_ones_with_it() {
+fn a_rollback_to_an_earlier_round_also_rolls_back_all_later_ones() {
     let place = place();
     let never = one_gap().with(reviewer().says(objected("GAP-FLOW-001", "low", "A comma.")));
     assert_eq!(begin(&place, &never, &["--interactive"]).code, 5);
@@ -142,7 +142,7 @@ fn a_rollback_to_an_earlier_round_takes_all_later_ones_with_it() {
 
 // SR-15
 #[test]
-fn a_round_that_is_rolled_back_early_keeps_its_deliveries() {
+fn a_round_that_is_rolled_back_early_keeps_its_documents() {
     let place = place();
     assert_eq!(begin(&place, &one_gap(), &["--budget-dispatches", "2"]).code, 5, "before the review");
     let shown = place.remand(&["rounds", "rollback", "latest", "--to", "1", "--reason", "too early"]);
@@ -155,7 +155,7 @@ fn a_round_that_is_rolled_back_early_keeps_its_deliveries() {
 
 // SR-11
 #[test]
-fn a_round_without_engineers_may_restart() {
+fn a_round_with_failed_engineers_can_be_redone() {
     let place = place();
     let script = one_gap().with(engineer("batch-1").does(json!({"print": "nothing"})));
     let script = script.with(engineer("batch-1").round(3).says(proposed(&[proposal(
@@ -188,7 +188,7 @@ fn a_narrowed_round_is_given_fewer_gaps() {
 
 // SR-11
 #[test]
-fn a_round_may_be_left_out() {
+fn a_round_may_be_skipped() {
     let place = after_round_one();
     let shown = place.remand(&["rounds", "rollback", "latest", "--to", "1", "--mode", "skip"]);
     assert!(shown.code == 0 || shown.code == 5, "{shown:?}");
@@ -199,7 +199,7 @@ fn a_round_may_be_left_out() {
 
 // SR-11
 #[test]
-fn after_two_rollbacks_of_a_round_the_best_attempt_holds() {
+fn after_two_rollbacks_of_a_round_the_best_attempt_is_kept() {
     let place = place();
     // The first attempt resolves the gap, the others do not.
     let script = three_gaps()

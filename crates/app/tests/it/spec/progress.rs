@@ -51,7 +51,7 @@ fn warned() -> super::Place {
 
 // SR-08
 #[test]
-fn narrowing_defers_what_is_low_and_blocks_nothing() {
+fn narrowing_defers_low_gaps_that_block_nothing() {
     let place = warned();
     place.remand(&["answer", "latest", "narrow", "--note", "later"]);
     let board = board(&place);
@@ -68,7 +68,7 @@ fn narrowing_defers_what_is_low_and_blocks_nothing() {
 
 // SR-08, SR-09
 #[test]
-fn a_forced_completion_asks_twice_and_names_what_stays_open() {
+fn a_forced_completion_asks_twice_and_names_the_gaps_that_stay_open() {
     let place = warned();
     assert_eq!(place.remand(&["answer", "latest", "force-complete"]).code, 5);
     let shown = place.remand(&["answer", "latest", "confirm"]);
@@ -93,7 +93,7 @@ fn high_gaps_are_named_one_by_one_before_a_user_accepts() {
 
 // SR-09
 #[test]
-fn accepting_without_a_clean_last_look_is_not_complete() {
+fn accepting_without_a_clean_final_review_is_not_complete() {
     let place = place();
     let mut review = approved(&["GAP-FLOW-001"]);
     review["verdict"] = json!("reviewed");
@@ -123,7 +123,7 @@ fn while_a_critical_gap_is_open_accepting_is_not_offered() {
 
 // SR-09, SR-12
 #[test]
-fn a_paused_run_continues_where_it_was_and_an_abandoned_run_is_kept() {
+fn a_paused_run_continues_where_it_stopped_and_an_abandoned_run_is_kept() {
     let place = place();
     assert_eq!(begin(&place, &stalling(), &["--interactive"]).code, 5);
     let before = board(&place);

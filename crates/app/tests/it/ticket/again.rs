@@ -52,7 +52,7 @@ fn merge(place: &Place) {
 
 // DR-14, DR-19
 #[test]
-fn an_approved_revision_is_gone_on_with_in_mode_three_although_its_branch_is_not_merged() {
+fn an_approved_revision_continues_in_mode_three_although_its_branch_is_not_merged() {
     let place = left_in_revision();
     let first = place.latest();
     let shown = tickets::run(&place, &going_on());
@@ -113,7 +113,7 @@ fn without_the_tree_of_the_first_run_the_second_starts_from_the_base_and_says_so
 
 // DR-13, DR-14, DR-20
 #[test]
-fn where_the_ledger_knows_nothing_the_papers_decide_on_the_mode() {
+fn without_ledger_entries_the_documents_decide_the_mode() {
     let place = left_in_revision();
     merge(&place);
     fs::remove_dir_all(place.state()).expect("the state goes");
@@ -137,7 +137,7 @@ fn where_the_ledger_knows_nothing_the_papers_decide_on_the_mode() {
 
 // DR-14
 #[test]
-fn without_the_findings_of_the_count_a_ticket_is_redesigned() {
+fn a_ticket_with_a_revision_count_but_without_findings_is_redesigned() {
     let place =
         place(&TEXT.replace("- **Author**: Dana\n", "- **Author**: Dana\n- **Design Revision Count**: 1\n"));
     assert_eq!(tickets::run(&place, &agents()).code, 0);
@@ -146,7 +146,7 @@ fn without_the_findings_of_the_count_a_ticket_is_redesigned() {
 
 // DR-19
 #[test]
-fn a_second_run_leaves_every_paper_of_the_first_as_it_was() {
+fn a_second_run_leaves_every_document_of_the_first_unchanged() {
     let place = place(TEXT);
     assert_eq!(tickets::run(&place, &circling()).code, 5);
     assert_eq!(answer(&place, &["close"]).code, 4);
@@ -178,7 +178,7 @@ fn a_second_run_leaves_every_paper_of_the_first_as_it_was() {
 
 // CORE-09, DR-11
 #[test]
-fn of_runs_that_start_at_the_same_instant_exactly_one_continues() {
+fn exactly_one_of_several_runs_started_at_the_same_time_continues() {
     let place = place(TEXT);
     let go = place.project().with_file_name("go");
     let wait = format!("while [ ! -e '{}' ]; do sleep 0.05; done", go.display());

@@ -10,7 +10,7 @@ use remand_kernel::{Refusal, Step};
 
 // CORE-14
 #[test]
-fn the_step_of_an_answer_starts_what_it_allows() {
+fn an_answer_starts_the_work_that_it_allows_in_the_same_step() {
     let mut run = Setup::of(ticket()).interactive().run();
     run.until("design-gate").says("design-gate", "approve");
     assert_eq!(run.commands(), "dispatch coder for implement");
@@ -112,7 +112,7 @@ fn cancel_in_a_hold_withdraws_the_question_of_the_hold() {
 
 // CORE-17
 #[test]
-fn cancel_in_a_pause_starts_nothing_that_was_kept_back() {
+fn cancel_in_a_pause_starts_no_work_that_was_held_back() {
     let mut run = Setup::of(quick()).run();
     run.until("implement");
     pause(&mut run);
@@ -229,7 +229,7 @@ fn in_a_pause_tasks_that_could_start_wait() {
 
 // SR-12
 #[test]
-fn an_answer_during_a_pause_is_accepted_and_what_it_allows_waits() {
+fn an_answer_during_a_pause_is_accepted_and_the_work_it_allows_waits() {
     let mut run = Setup::of(ticket()).interactive().run();
     run.until("design-gate");
     pause(&mut run);
@@ -259,7 +259,7 @@ fn pausing_twice_and_resuming_twice_is_harmless() {
 
 // CORE-04
 #[test]
-fn a_result_that_comes_twice_counts_once() {
+fn a_duplicate_result_counts_once() {
     let mut run = Setup::of(quick()).run();
     run.until("verify");
     let id = open_ids(&run)[0];
@@ -330,7 +330,7 @@ fn a_command_that_was_never_issued_is_refused() {
 
 // CORE-09
 #[test]
-fn a_seat_or_an_attempt_that_never_was_is_refused() {
+fn a_seat_or_an_attempt_that_never_existed_is_refused() {
     let mut run = Setup::of(quick()).run();
     run.until("implement");
     let implement = run.walker.state.main.phase.0;

@@ -114,7 +114,7 @@ fn the_merged_tree_is_checked_against_its_rows_too() {
 
 // EP-18
 #[test]
-fn failed_rows_without_a_size_are_no_pass() {
+fn failed_rows_without_a_size_are_not_a_pass() {
     let mut run = with_tasks(1);
     run.until("cascade");
     let rows = vec![baseline("build"), failed("build", Tier::Two)];

@@ -33,7 +33,7 @@ fn a_dispatch_that_would_fail_the_same_way_is_not_repeated() {
 
 // EP-25
 #[test]
-fn the_one_retry_is_for_all_causes_together() {
+fn all_causes_share_the_one_retry() {
     let mut run = with_tasks(1);
     run.until("design").says("design", "timeout").says("design", "malformed");
     assert_eq!(run.status(), "failed at design: no-result");

@@ -100,7 +100,7 @@ fn a_plan_is_revised_three_times_at_most() {
 
 // EP-12
 #[test]
-fn an_option_that_is_not_offered_is_refused_and_the_question_stands() {
+fn an_option_that_is_not_offered_is_refused_and_the_question_stays_open() {
     let mut run = interactive();
     run.until("approve-plan");
     let before = run.walker.state.clone();

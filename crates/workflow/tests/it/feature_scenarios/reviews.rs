@@ -251,7 +251,7 @@ fn one_model_for_two_focuses_is_a_recorded_degradation() {
 
 // EP-08
 #[test]
-fn three_models_for_three_focuses_are_no_degradation() {
+fn three_models_for_three_focuses_are_not_a_degradation() {
     let mut run = with_tasks(1);
     run.until("design-review").happens(approved_by("design-review", &["opus", "sonnet", "gpt"]));
     assert_eq!(run.last(), "design-review: approved → next (plan)");
@@ -309,7 +309,7 @@ fn code_approved_by_all_three_continues() {
 
 // EP-09, EP-24, EP-32
 #[test]
-fn code_that_two_of_three_approve_is_committed_with_the_dissent_known() {
+fn code_that_two_of_three_approve_is_committed_with_the_dissent_as_a_known_issue() {
     let mut run = with_tasks(1);
     let dissent = vec![about("t1", "C1", "the lock is held too long")];
     review(
@@ -360,7 +360,7 @@ fn code_rejected_in_its_second_round_continues_with_known_issues_and_low_confide
 
 // EP-32, EP-09
 #[test]
-fn an_open_finding_above_minor_is_known_and_not_of_high_confidence() {
+fn an_open_finding_above_minor_is_a_known_issue_and_excludes_high_confidence() {
     let mut run = with_tasks(1);
     let open_still = vec![about("t1", "C1", "the lock is held too long")];
     review(&mut run, "code-review", vec![("approve", open_still), ("approve", vec![]), ("approve", vec![])]);
@@ -460,7 +460,7 @@ fn a_finding_about_no_task_in_particular_goes_to_the_last_one() {
 
 // EP-21
 #[test]
-fn a_finding_that_names_an_unknown_task_goes_by_its_file() {
+fn a_finding_that_names_an_unknown_task_is_routed_by_its_file() {
     let mut run = with_tasks(2);
     let mut named = about("t1", "C1", "the lock is held too long");
     named.task = Some("t9".to_string());
@@ -478,7 +478,7 @@ fn rejected_code_is_never_reviewed_again_unchanged() {
 
 // EP-21
 #[test]
-fn verification_after_a_code_review_uses_what_is_left_of_the_iterations() {
+fn verification_after_a_code_review_uses_the_remaining_iterations() {
     let mut run = with_tasks(1);
     run.until("verify").finds("verify", "unmet", vec![about("t1", "V1", "the second criterion is not met")]);
     rejects(&mut run, "code-review", vec![about("t1", "C1", "the lock is held too long")]);

@@ -20,7 +20,7 @@ fn a_task_with_a_new_specification_is_implemented_again() {
 
 // BY-04
 #[test]
-fn a_task_with_the_same_specification_stands() {
+fn the_result_of_a_task_with_the_same_specification_stands() {
     let same = || vec![with_spec("t1", 1), with_spec("t2", 1)];
     let mut run = replanned(same(), same());
     assert_eq!(run.until("implement").commands(), "dispatch implementer for implement[t2] with 1 finding");
@@ -36,7 +36,7 @@ fn a_task_that_is_new_in_the_plan_is_implemented() {
 
 // BY-04
 #[test]
-fn the_change_of_a_task_that_left_the_plan_is_left_out() {
+fn the_change_of_a_task_that_a_new_plan_dropped_is_left_out() {
     let mut run = replanned(vec![with_spec("t1", 1), with_spec("t2", 1)], vec![with_spec("t3", 1)]);
     run.until("integrate");
     let finished: Vec<&String> = run.walker.state.finished.keys().collect();
@@ -67,7 +67,7 @@ fn a_task_that_needs_a_changed_one_is_implemented_again() {
 
 // BY-04
 #[test]
-fn a_task_that_needs_an_unchanged_one_stands() {
+fn the_result_of_a_task_that_needs_an_unchanged_one_stands() {
     let mut run = reviewed(&["t1"]);
     let same = run.walker.state.finished["t1"].patch;
     rewrite(&mut run, "t1", same, true);
@@ -77,7 +77,7 @@ fn a_task_that_needs_an_unchanged_one_stands() {
 
 // BY-04
 #[test]
-fn a_tree_that_came_out_the_same_is_not_checked_again() {
+fn an_unchanged_tree_is_not_checked_again() {
     let mut run = reviewed(&["t1"]);
     let same = run.walker.state.finished["t1"].patch;
     rewrite(&mut run, "t1", same, true);

@@ -91,7 +91,7 @@ fn quick_checks_that_fail_a_third_time_count_as_failed_verification() {
 
 // EP-14
 #[test]
-fn self_fixes_are_counted_for_each_task_alone() {
+fn self_fixes_are_counted_per_task() {
     let mut run = with_tasks(2);
     run.until("implement");
     for _ in 0..2 {
@@ -157,7 +157,7 @@ fn a_third_conflict_counts_as_failed_verification() {
 
 // EP-14
 #[test]
-fn conflicts_give_self_fixes_back_but_not_conflicts() {
+fn a_conflict_refills_self_fixes_but_not_conflicts() {
     let mut run = with_tasks(1);
     run.until("self-check").says("self-check", "failed");
     run.until("merge").says("merge", "conflict");
@@ -180,7 +180,7 @@ fn a_task_in_error_after_its_retry_counts_as_failed_verification() {
 
 // EP-14, CORE-22, CORE-24
 #[test]
-fn an_implementer_that_goes_in_circles_or_back_counts_as_failed_verification() {
+fn an_implementer_that_goes_in_circles_or_reverses_a_change_counts_as_failed_verification() {
     for signal in ["stuck", "circle", "reversal", "no-result"] {
         let mut run = with_tasks(1);
         run.until("implement").says("implement", signal);
@@ -191,7 +191,7 @@ fn an_implementer_that_goes_in_circles_or_back_counts_as_failed_verification() {
 
 // CORE-22
 #[test]
-fn a_change_that_undoes_the_change_before_is_a_reversal() {
+fn a_change_that_undoes_the_previous_one_is_a_reversal() {
     let mut run = with_tasks(1);
     let (old, new) = ("let limit = read_limit(&config)?;", "let limit = DEFAULT_LIMIT;");
     run.until("implement").happens(changing(1, old, new));
@@ -216,7 +216,7 @@ fn a_change_that_builds_on_the_previous_one_is_not_a_reversal() {
 
 // CORE-24, DR-04
 #[test]
-fn a_tree_that_was_there_before_is_a_circle() {
+fn a_tree_that_occurred_before_is_a_circle() {
     let mut run = with_tasks(1);
     for (tree, line) in [(1, "let first = 1;"), (2, "let second = compute(first);")] {
         run.until("implement").happens(changing(tree, "todo!()", line));
@@ -318,7 +318,7 @@ fn an_unsafe_task_outweighs_an_unverified_one() {
 
 // EP-14
 #[test]
-fn a_result_that_comes_twice_changes_nothing() {
+fn a_duplicate_result_changes_nothing() {
     let mut run = with_tasks(2);
     run.until("implement").says("t1/implement", "done");
     let event = run.walker.records.last().expect("taken").event.clone();

@@ -98,7 +98,7 @@ fn only_failing_tasks_are_implemented_again() {
 
 // EP-20
 #[test]
-fn a_task_that_got_stuck_is_planned_anew() {
+fn a_task_that_got_stuck_is_planned_again() {
     let mut run = with_tasks(1);
     run.until("implement").says("implement", "stuck");
     ruled(&run, "tasks: unverified → remand plan, replan 2 → 1");
@@ -121,7 +121,7 @@ fn after_three_failed_verifications_the_work_is_reverted() {
 
 // EP-20, CORE-03
 #[test]
-fn the_ruling_that_takes_work_back_names_the_empty_budget() {
+fn the_ruling_that_reverts_work_names_the_empty_budget() {
     let mut run = taken_back();
     let ruling = run.walker.records.last().expect("taken").rulings.last().expect("ruled").clone();
     assert_eq!(ruling.exhausted, ["replan"]);
@@ -238,7 +238,7 @@ fn iterations_are_counted_per_run_and_not_per_task() {
 
 // EP-20, EP-28
 #[test]
-fn findings_of_a_task_that_went_through_since_are_settled() {
+fn findings_of_a_task_that_has_passed_since_are_settled() {
     let mut run = with_tasks(1);
     fail(&mut run, "t1");
     run.until("code-review");

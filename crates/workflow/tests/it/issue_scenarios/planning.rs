@@ -319,7 +319,7 @@ fn an_unchanged_plan_is_refused() {
 
 // OT-09
 #[test]
-fn a_blocked_split_never_leaves_the_plan_standing() {
+fn a_blocked_split_never_leaves_the_plan_unchanged() {
     let mut run = three_tasks();
     run.until("split-review").says("split-review", "block");
     assert_eq!(run.status(), "waiting for plan");
@@ -338,7 +338,7 @@ fn a_second_block_of_the_split_ends_the_run_and_says_so() {
 
 // OT-10
 #[test]
-fn a_plan_rework_gives_the_reviews_their_rounds_back() {
+fn a_plan_rework_refills_the_rounds_of_the_reviews() {
     let mut run = three_tasks();
     run.until("plan-review").finds("plan-review", "needs-work", vec![finding("P1", "no word on errors")]);
     run.until("split-review").finds("split-review", "needs-work", vec![finding("S1", "t2 and t3 overlap")]);
@@ -358,7 +358,7 @@ fn a_security_blocker_in_the_split_counts_as_blocked() {
 
 // OT-11
 #[test]
-fn a_reworked_plan_files_its_tasks_anew() {
+fn a_reworked_plan_files_its_tasks_again() {
     let mut run = three_tasks();
     run.until("final-review").finds("final-review", "block", vec![plan_level("F1", "the API cannot work")]);
     let from = mark(&run);

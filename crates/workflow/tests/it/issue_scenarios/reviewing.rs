@@ -279,7 +279,7 @@ fn a_test_finding_that_is_diagnosed_as_production_logic_goes_to_make() {
 
 // OT-16, OT-17
 #[test]
-fn the_rounds_of_the_final_review_are_not_given_back_by_a_diagnosis() {
+fn a_diagnosis_does_not_refill_the_rounds_of_the_final_review() {
     let mut run = one_task();
     for (id, left) in [("F1", 1), ("F2", 0)] {
         let claim = format!("{id} asserts nothing of what it names");

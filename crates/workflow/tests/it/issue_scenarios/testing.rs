@@ -171,7 +171,7 @@ fn blocked_tests_are_diagnosed() {
 
 // OT-14
 #[test]
-fn tests_blocked_by_the_task_have_the_task_edited_and_are_written_again() {
+fn if_the_task_blocks_its_tests_it_is_edited_and_they_are_written_again() {
     let mut run = one_task();
     run.until("test").says("test", "blocked").says("blocked", "task");
     assert_eq!(run.last(), "blocked: task → remand edit-task, task-edit 1 → 0");
@@ -199,7 +199,7 @@ fn tests_blocked_by_the_plan_are_a_plan_rework() {
 
 // OT-10, OT-14
 #[test]
-fn tests_blocked_by_the_plan_have_it_planned_anew() {
+fn tests_blocked_by_the_plan_lead_to_a_new_plan() {
     let mut run = one_task();
     run.until("test").says("test", "blocked").says("blocked", "plan");
     assert_eq!(run.status(), "waiting for plan");
@@ -301,7 +301,7 @@ fn stubs_that_cannot_be_written_are_a_plan_rework() {
 
 // OT-15
 #[test]
-fn tests_that_are_red_are_looked_at_by_the_entry_check_and_then_made_green() {
+fn red_tests_go_through_the_entry_check_and_are_then_made_green() {
     let mut run = one_task();
     run.until("red");
     let from = mark(&run);

@@ -139,7 +139,7 @@ fn no_answer_but_confirm_completes_with_critical_gaps() {
 
 // SR-09
 #[test]
-fn gaps_found_in_the_final_review_take_the_offer_to_accept_back() {
+fn gaps_found_in_the_final_review_withdraw_the_offer_to_accept() {
     let mut run = out_of_rounds();
     run.says("out-of-rounds", "more").until("close-round").happens(WalkStep {
         flags: vec![("acceptable".to_string(), true)],

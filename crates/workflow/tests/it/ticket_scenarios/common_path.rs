@@ -34,7 +34,7 @@ fn a_ticket_goes_through_its_phases_in_order() {
 
 // DR-03
 #[test]
-fn the_design_review_sends_back_once_by_itself() {
+fn the_design_review_sends_back_once_without_a_human() {
     let mut run = Setup::of(ticket()).run();
     run.until("design-review").says("design-review", "needs-revision");
     assert_eq!(run.last(), "design-review: needs-revision → remand amend, design-review.round 1 → 0");
@@ -104,7 +104,7 @@ fn six_requests_for_different_changes_and_then_a_human() {
 
 // DR-21
 #[test]
-fn attempts_and_rounds_start_afresh_after_a_revision() {
+fn attempts_and_rounds_restart_after_a_revision() {
     let mut run = at_implement();
     checks_fail(&mut run, &[]);
     wants_changed(&mut run, on_solver("F1", ADDS_ENERGY));
@@ -118,7 +118,7 @@ fn attempts_and_rounds_start_afresh_after_a_revision() {
 
 // DR-21, DR-06
 #[test]
-fn the_count_of_one_finding_starts_afresh_after_a_revision() {
+fn the_count_of_one_finding_restarts_after_a_revision() {
     let mut run = at_implement();
     wants_changed(&mut run, on_solver("F1", ADDS_ENERGY));
     wants_changed(&mut run, on_solver("F2", ADDS_ENERGY));

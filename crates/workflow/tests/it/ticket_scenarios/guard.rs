@@ -85,7 +85,7 @@ fn approaches_of_earlier_runs_are_guarded_against_too() {
 
 // DR-12
 #[test]
-fn an_approach_that_a_human_took_off_the_list_may_be_proposed() {
+fn an_approach_that_a_human_removed_from_the_list_may_be_proposed() {
     let mut run = failed_before(&[BLOCK]);
     finds_cause(&mut run, BLOCK_AGAIN);
     finds_cause(&mut run, BLOCK_AGAIN);
@@ -110,7 +110,7 @@ fn the_question_shows_the_approaches_that_failed() {
 
 // DR-12
 #[test]
-fn removal_of_an_approach_that_is_not_there_is_refused() {
+fn removal_of_an_approach_that_is_not_listed_is_refused() {
     let mut run = failed_before(&[BLOCK]);
     let event = Event::ApproachRemoved { at: 1, by: "ada".to_string() };
     let refused = run.walker.feed(event, "ada removes an approach".to_string());
