@@ -70,13 +70,13 @@ fn implementer(task: &str, go: &Path, more: &str, file: &str, text: &str, tokens
 }
 
 /// Lets all agents that wait for this file continue.
-pub fn let_go(go: &Path) {
+pub fn release(go: &Path) {
     fs::write(go, "").expect("go");
 }
 
 /// The agents that have started, by the latest dispatch of each command.
 pub fn started(place: &Place) -> Vec<Agent> {
-    let outs = below(&place.state(), |path| path.ends_with("out/started"));
+    let outs = find_below(&place.state(), |path| path.ends_with("out/started"));
     outs.iter()
         .filter_map(|path| {
             let pid = fs::read_to_string(path).ok()?.trim().parse().ok()?;
@@ -87,20 +87,21 @@ pub fn started(place: &Place) -> Vec<Agent> {
 
 /// The files that waiting agents leave in work trees until they are removed.
 pub fn junk(place: &Place) -> Vec<String> {
-    let left = below(&place.home().join("trees"), |path| path.ends_with("junk.py") || path.ends_with("deep"));
+    let left =
+        find_below(&place.home().join("trees"), |path| path.ends_with("junk.py") || path.ends_with("deep"));
     left.iter().map(|path| path.display().to_string()).collect()
 }
 
-/// Everything below a folder that fits; what vanishes meanwhile is not there.
-fn below(folder: &Path, fits: impl Fn(&Path) -> bool + Copy) -> Vec<PathBuf> {
+/// Everything below a folder that matches; what vanishes meanwhile is not there.
+fn find_below(folder: &Path, matches: impl Fn(&Path) -> bool + Copy) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        if fits(&path) {
+        if matches(&path) {
             found.push(path.clone());
         }
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            found.extend(below(&path, fits));
+            found.extend(find_below(&path, matches));
         }
     }
     found

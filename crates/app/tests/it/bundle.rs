@@ -182,15 +182,15 @@ fn a_page_that_cannot_be_written_at_the_end_is_reported_and_a_resume_writes_it()
     let shown = place.remand(&["answer", "latest", "abort"]);
 
     assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
-    let told = "the folder of the run is incomplete: evidence-bundle.md: ";
-    assert!(shown.err.contains(told), "{}", shown.err);
+    let reported = "the folder of the run is incomplete: evidence-bundle.md: ";
+    assert!(shown.err.contains(reported), "{}", shown.err);
     assert!(shown.err.contains(&format!("then run `remand resume {run}`")), "{}", shown.err);
     assert!(folder.join("artifacts").is_dir(), "what could be laid out is there");
 
     std::fs::remove_dir_all(&page).expect("out of the way");
     let resumed = place.remand(&["resume"]);
     assert_eq!(resumed.code, 4, "{}{}", resumed.out, resumed.err);
-    assert!(!resumed.err.contains(told), "{}", resumed.err);
+    assert!(!resumed.err.contains(reported), "{}", resumed.err);
     assert!(page.is_file());
     let again = place.remand(&["resume"]);
     assert!(again.out.contains("no run to continue"), "{}{}", again.out, again.err);

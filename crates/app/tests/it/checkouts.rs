@@ -61,7 +61,7 @@ fn a_run_in_a_linked_work_tree_is_visible_from_all_work_trees_and_changes_none()
     std::fs::write(linked.join("README.md"), "# sums, linked\n").expect("file");
     place.git_in(&linked, &["commit", "-q", "-a", "-m", "A word"]);
 
-    let script = place.beside("rehearsal.yaml", &Script::quick().text());
+    let script = place.write_outside("rehearsal.yaml", &Script::quick().text());
     let agent = format!("rehearsal:{script}");
     let arguments = ["run", "Add subtraction", "--workflow", "quick", "--agent", &agent];
     let shown = remand_in(&place, &linked, &[&arguments[..], &["--budget-dispatches", "1"]].concat());

@@ -1,20 +1,20 @@
 //! Runs that are killed, at any point, and gone on with: nothing is lost, and nothing is done twice.
 
 use super::agents;
-use super::deaths::{self, Doomed};
+use super::kills::{self, KilledRun};
 use super::place::Place;
 use super::three_tasks::{self, Outcome, REHEARSAL, await_some, marked, outcome};
 use std::process::Command;
 
 /// A run to kill: its surroundings, and how it starts.
 #[derive(Clone, Copy)]
-struct Play {
+struct Scenario {
     place: fn() -> Place,
     begin: fn(&Place) -> Vec<String>,
 }
 
-const FEATURE: Play =
-    Play { place: three_tasks::place, begin: |place| three_tasks::arguments(place, REHEARSAL) };
+const FEATURE: Scenario =
+    Scenario { place: three_tasks::place, begin: |place| three_tasks::arguments(place, REHEARSAL) };
 
 /// The number of runs that share the points: run `k` dies at its `k`-th point, and each process that resumes it dies at
 /// its own `RUNS`-th. More than ten points advance a run by at least one commit, so each run ends.
@@ -23,23 +23,23 @@ const RUNS: u64 = 12;
 /// If set, every run dies once, and there is one run per point.
 const EXHAUSTIVE: &str = "REMAND_TEST_EVERY_DEATH_ALONE";
 
-/// Takes a run through with a death at this point, and more deaths at each point that many later. Gives how often it
-/// died.
-fn die_at(play: Play, first: u64, again: Option<u64>, undisturbed: &Outcome) -> u64 {
-    let place = (play.place)();
-    let begin = (play.begin)(&place);
-    let deaths = Doomed { place: &place, begin: &begin, code: 0 }.die_at(first, again);
+/// Takes a run through with a death at this point, and more kills at each point that many later. Gives how often it
+/// kills.
+fn run_with_kills(scenario: Scenario, first: u64, again: Option<u64>, undisturbed: &Outcome) -> u64 {
+    let place = (scenario.place)();
+    let begin = (scenario.begin)(&place);
+    let kills = KilledRun { place: &place, begin: &begin, code: 0 }.run_with_kills(first, again);
     let whole = undisturbed.clone().with_interrupted(&place);
-    assert_eq!(outcome(&place), whole, "first at {first}, {deaths} deaths");
+    assert_eq!(outcome(&place), whole, "first at {first}, {kills} kills");
     let plan = place.home().join("runs").join(&place.latest().run.0).join("artifacts/plan@1.yaml");
-    assert!(plan.is_file(), "first at {first}, {deaths} deaths: the artifacts are not laid out");
-    deaths
+    assert!(plan.is_file(), "first at {first}, {kills} kills: the artifacts are not laid out");
+    kills
 }
 
 /// The run that nothing happens to, and how many points it passes.
-fn undisturbed(play: Play) -> (Outcome, u64) {
-    let place = (play.place)();
-    let begin = (play.begin)(&place);
+fn undisturbed(scenario: Scenario) -> (Outcome, u64) {
+    let place = (scenario.place)();
+    let begin = (scenario.begin)(&place);
     let shown = place.remand(&begin.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(shown.code, 0, "{shown:?}");
     let (reader, run) = (place.reader(), place.latest().run);
@@ -57,12 +57,12 @@ fn a_run_that_is_killed_at_any_point_has_the_same_result() {
     kill_everywhere(FEATURE, RUNS);
 }
 
-fn kill_everywhere(play: Play, runs: u64) {
-    let (undisturbed, points) = undisturbed(play);
+fn kill_everywhere(scenario: Scenario, runs: u64) {
+    let (undisturbed, points) = undisturbed(scenario);
     let alone = std::env::var_os(EXHAUSTIVE).is_some();
     let (runs, again) = if alone { (points, None) } else { (runs, Some(runs)) };
-    let deaths = deaths::at_each(runs, |first| die_at(play, first, again, &undisturbed));
-    assert!(points > 50 && deaths >= points, "{deaths} deaths at {points} points");
+    let kills = kills::kill_at_each_point(runs, |first| run_with_kills(scenario, first, again, &undisturbed));
+    assert!(points > 50 && kills >= points, "{kills} kills at {points} points");
 }
 
 // CORE-04, CORE-17
@@ -83,7 +83,7 @@ fn when_the_engine_is_killed_its_agent_dies_and_the_agents_work_is_undone() {
     let alive = marked(&run);
     assert!(!alive.iter().any(|line| line.starts_with(&format!("{} ", first.pid))), "{alive:?}");
     assert!(!second.saw.contains("junk"), "{}", second.saw);
-    agents::let_go(&go);
+    agents::release(&go);
     let ended = resumed.wait_with_output().expect("an end");
     assert_eq!(ended.status.code(), Some(0), "{ended:?}");
     assert_eq!(outcome(&place), undisturbed(FEATURE).0.with_interrupted(&place));
@@ -113,9 +113,9 @@ fn agents_that_die_with_the_engine_count_once_each_with_unknown_cost() {
     engine.wait().expect("an end");
     // Before and after the commit that records the third one.
     for point in [1, 2] {
-        assert!(deaths::survived(&place, &["resume"], Some(point)).is_none());
+        assert!(kills::output_unless_killed(&place, &["resume"], Some(point)).is_none());
     }
-    agents::let_go(&go);
+    agents::release(&go);
     let resumed = place.remand(&["resume"]);
     assert_eq!(resumed.code, 0, "{resumed:?}");
     let (reader, run) = (place.reader(), place.latest().run);
@@ -167,13 +167,13 @@ fn a_signal_stops_the_engine_and_its_agents_and_the_run_resumes_with_their_cost_
         let taken = taken.iter().filter(|row| row.task.as_deref() == Some("task-1"));
         let taken: Vec<_> = taken.map(|row| (row.status.name(), row.tokens)).collect();
         assert_eq!(taken, [("running", None), ("ERROR", Some(500))], "{signal}");
-        agents::let_go(&go);
+        agents::release(&go);
         let resumed = place.remand(&["resume"]);
         assert_eq!(resumed.code, 0, "{signal}: {resumed:?}");
         let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
         let taken =
             rows.iter().filter(|row| row.command.contains('~') && row.task.as_deref() == Some("task-1"));
-        assert_eq!(taken.count(), 1, "{signal}: told twice");
+        assert_eq!(taken.count(), 1, "{signal}: recorded twice");
         let whole = undisturbed(FEATURE).0.with_interrupted(&place);
         assert_eq!(outcome(&place), whole, "{signal}");
     }

@@ -1,6 +1,6 @@
 //! One dispatch: what counts as a result, what an agent learns after a failure, and what is detected.
 
-use crate::deaths::is_begun;
+use crate::deaths::has_started;
 use crate::place::Place;
 use crate::rehearsed::{REQUEST, SUB, Script, TRIVIAL, finding, implemented, research, review, role};
 use crate::three_tasks::await_some;
@@ -176,7 +176,7 @@ fn a_leftover_process_is_killed_and_the_network_is_closed() {
     let script = Script::quick().with(
         role("implementer")
             .attempt(1)
-            .going_on()
+            .ignoring_failures()
             .does(json!({"spawn": format!("sleep 987{port}")}))
             .does(json!({"connect": format!("127.0.0.1:{port}")}))
             .writes("sums/sub.py", SUB)
@@ -226,9 +226,9 @@ fn the_usage_of_an_agent_stays_on_record_when_the_engine_cannot_read_its_tree() 
             .writes("sums/sub.py", SUB)
             .says(implemented("")),
     );
-    let agent = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
+    let agent = format!("rehearsal:{}", place.write_outside("rehearsal.yaml", &script.text()));
     let driver = place.start(&["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
-    await_some("the run", || is_begun(&place).then_some(()));
+    await_some("the run", || has_started(&place).then_some(()));
     let tree = place.home().join("trees").join(&place.latest().run.0).join("main");
     await_some("the agent", || tree.join("started").exists().then_some(()));
     let objects = place.project().join(".git/objects");

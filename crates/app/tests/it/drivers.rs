@@ -18,11 +18,11 @@ fn waiting_run(place: &Place, rehearsal: &str, agents: usize) -> Child {
     engine
 }
 
-fn ended(engine: Child) -> Output {
+fn wait_for_end(engine: Child) -> Output {
     engine.wait_with_output().expect("an end")
 }
 
-fn said(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -47,7 +47,7 @@ fn one_of_several_processes_drives_a_run_and_the_others_name_it() {
         let mut at = 0;
         while at < drivers.len() {
             if drivers[at].try_wait().expect("a look").is_some() {
-                losers.push(ended(drivers.remove(at)));
+                losers.push(wait_for_end(drivers.remove(at)));
             } else {
                 at += 1;
             }
@@ -57,10 +57,14 @@ fn one_of_several_processes_drives_a_run_and_the_others_name_it() {
     let winner = drivers.pop().expect("a driver");
     for loser in &losers {
         assert_eq!(loser.status.code(), Some(1), "{loser:?}");
-        assert!(said(loser).contains(&format!("process {}", winner.id())), "{}: {loser:?}", winner.id());
+        assert!(
+            output_text(loser).contains(&format!("process {}", winner.id())),
+            "{}: {loser:?}",
+            winner.id()
+        );
     }
-    agents::let_go(&go);
-    let won = ended(winner);
+    agents::release(&go);
+    let won = wait_for_end(winner);
     assert_eq!(won.status.code(), Some(0), "{won:?}");
     outcome(&place);
 }
@@ -69,7 +73,7 @@ fn one_of_several_processes_drives_a_run_and_the_others_name_it() {
 #[test]
 fn a_resume_of_several_runs_fails_if_one_of_them_cannot_be_resumed() {
     let place = Place::configured(TRIVIAL);
-    let script = place.beside("quick.yaml", &Script::quick().text());
+    let script = place.write_outside("quick.yaml", &Script::quick().text());
     let agent = format!("rehearsal:{script}");
     let begin = || {
         let mut killed = place.command(&["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
@@ -80,9 +84,9 @@ fn a_resume_of_several_runs_fails_if_one_of_them_cannot_be_resumed() {
     let (one, other) = (begin(), begin());
     let none = place.remand(&["resume", "--json"]);
     assert_eq!(none.code, 1, "{none:?}");
-    let told: Vec<Value> = none.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    assert_eq!(told.len(), 2, "{told:?}");
-    for line in &told {
+    let lines: Vec<Value> = none.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    for line in &lines {
         assert_eq!(line["exit"], 1, "{line}");
         assert!(
             line["failure"]["error"].as_str().is_some_and(|text| text.contains("is driven by")),
@@ -110,7 +114,7 @@ fn a_cancel_from_another_process_ends_agents_and_strays_and_restores_the_trees()
     assert!(alive.iter().filter(|line| line.contains("sleep 1000")).count() >= 2, "{alive:?}");
     let cancel = place.remand(&["cancel", &run.0]);
     assert_eq!(cancel.code, 0, "{cancel:?}");
-    let engine_ended = ended(engine);
+    let engine_ended = wait_for_end(engine);
     assert_eq!(engine_ended.status.code(), Some(4), "{engine_ended:?}");
     assert_cancelled(&place);
     let again = place.remand(&["cancel", &run.0]);
@@ -176,7 +180,7 @@ fn assert_cancelled(place: &Place) {
 #[test]
 fn a_run_that_waits_for_a_human_is_cancelled_without_a_driver() {
     let place = three_tasks::place();
-    let script = place.beside("rehearsal.yaml", REHEARSAL);
+    let script = place.write_outside("rehearsal.yaml", REHEARSAL);
     let parked =
         place.remand(&["run", "More sums", "--interactive", "--agent", &format!("rehearsal:{script}")]);
     assert_eq!(parked.code, 5, "{parked:?}");
@@ -190,7 +194,7 @@ fn a_run_that_waits_for_a_human_is_cancelled_without_a_driver() {
 #[test]
 fn the_process_that_drives_the_run_accepts_an_answer_once() {
     let place = three_tasks::place();
-    let script = place.beside("rehearsal.yaml", REHEARSAL);
+    let script = place.write_outside("rehearsal.yaml", REHEARSAL);
     place.remand(&["run", "More sums", "--interactive", "--agent", &format!("rehearsal:{script}")]);
     let run = place.latest().run;
     let before = place.latest().seq;
@@ -212,7 +216,7 @@ fn the_process_that_drives_the_run_accepts_an_answer_once() {
 }
 
 /// Runs the binary from a shell after these words.
-fn after(words: &str, place: &Place, arguments: &[String]) -> Output {
+fn run_after(words: &str, place: &Place, arguments: &[String]) -> Output {
     let binary = place.command(&[]);
     let mut shell = std::process::Command::new("sh");
     shell.arg("-c").arg(format!("{words}; exec \"$0\" \"$@\"")).arg(binary.get_program()).args(arguments);
@@ -233,10 +237,10 @@ fn a_full_disk_stops_the_run_and_loses_nothing() {
     let place = three_tasks::place();
     let begin = three_tasks::arguments(&place, REHEARSAL);
     // Limits files to half of the size that the ledger needs; the shell counts in blocks of 512 bytes.
-    let stopped = after(&format!("trap '' XFSZ; ulimit -f {}", largest / 1024), &place, &begin);
+    let stopped = run_after(&format!("trap '' XFSZ; ulimit -f {}", largest / 1024), &place, &begin);
     assert!(!stopped.status.success(), "{stopped:?}");
-    let told = said(&stopped);
-    assert!(told.contains("error: ") && told.contains("ledger") && told.contains("hint: "), "{told}");
+    let output = output_text(&stopped);
+    assert!(output.contains("error: ") && output.contains("ledger") && output.contains("hint: "), "{output}");
     assert_sound(&place);
     let seq = place.latest().seq;
     assert!(seq > 1, "nothing was written before the disk was full");
@@ -250,8 +254,8 @@ fn a_full_disk_stops_the_run_and_loses_nothing() {
 #[test]
 fn a_state_directory_that_cannot_be_used_is_named_with_a_remedy() {
     let place = three_tasks::place();
-    let file = place.beside("state-file", "");
-    let script = place.beside("rehearsal.yaml", REHEARSAL);
+    let file = place.write_outside("state-file", "");
+    let script = place.write_outside("rehearsal.yaml", REHEARSAL);
     // A folder below a file cannot be created, not even by root.
     for state in [file.clone(), format!("{file}/below"), "/proc/remand".to_string()] {
         let shown =
@@ -266,7 +270,7 @@ fn a_state_directory_that_cannot_be_used_is_named_with_a_remedy() {
 #[test]
 fn a_damaged_ledger_is_named_and_not_made_worse() {
     let place = three_tasks::place();
-    let script = place.beside("rehearsal.yaml", REHEARSAL);
+    let script = place.write_outside("rehearsal.yaml", REHEARSAL);
     let parked =
         place.remand(&["run", "More sums", "--interactive", "--agent", &format!("rehearsal:{script}")]);
     assert_eq!(parked.code, 5, "{parked:?}");
@@ -304,7 +308,7 @@ fn finished_runs_are_released_while_others_are_in_progress() {
         Script::quick().with(role("reviewer").runs(&wait).says(review("code", "general", "approve", &[])));
     let mut runs = Vec::new();
     for (name, script) in [("quick.yaml", Script::quick()), ("slow.yaml", slow)] {
-        let agent = format!("rehearsal:{}", place.beside(name, &script.text()));
+        let agent = format!("rehearsal:{}", place.write_outside(name, &script.text()));
         let mut killed = place.command(&["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
         killed.env("REMAND_DIE_AT", "4").output().expect("the binary runs");
         runs.push(place.latest().run);
@@ -316,8 +320,8 @@ fn finished_runs_are_released_while_others_are_in_progress() {
         (row.stage == RunStage::Done && holder(&runs[0]).is_none()).then_some(())
     });
     assert!(holder(&runs[1]).is_some(), "the other one is driven");
-    agents::let_go(&go);
-    let output = ended(driver);
+    agents::release(&go);
+    let output = wait_for_end(driver);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
 }
 

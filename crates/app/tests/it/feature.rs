@@ -122,7 +122,7 @@ fn a_request_goes_through_all_roles_to_one_commit() {
     assert_eq!(place.git(&["rev-list", "--count", &format!("work..{}", run.branch)]).trim(), "1");
 
     // The source's queries run unchanged on an export, and each task has baseline rows.
-    let export = place.beside("export.db", "");
+    let export = place.write_outside("export.db", "");
     std::fs::remove_file(&export).expect("removed");
     let exported = place.remand(&["evidence", &run.run.0, "--sqlite", &export]);
     assert_eq!(exported.code, 0, "{}", exported.err);
@@ -201,7 +201,10 @@ fn a_plan_without_a_risk_or_with_a_dangling_pointer_is_refused_with_the_location
     assert_eq!(planners.iter().map(|row| row.failure.as_deref()).collect::<Vec<_>>(), [Some("malformed"); 2]);
     let detail = planners[0].detail.as_deref().expect("a detail");
     assert!(detail.contains("payload.tasks[0].files[1].risk"), "{detail}");
-    assert!(prompt(&reader, planners[1]).contains(detail), "the retry is told word for word: {detail}");
+    assert!(
+        prompt(&reader, planners[1]).contains(detail),
+        "the retry gets the error word for word: {detail}"
+    );
     let detail = planners[1].detail.as_deref().expect("a detail");
     assert!(detail.contains("payload.tasks[0].relevant_context[0]") && detail.contains("D-9"), "{detail}");
     assert!(dispatches.iter().all(|row| row.role != "implementer"), "refused when the plan is made");

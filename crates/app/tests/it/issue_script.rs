@@ -37,7 +37,7 @@ pub fn place_with(files: &[(&str, &str)]) -> Place {
 
 /// The command line of a run on an issue.
 pub fn arguments(place: &Place, issue: &str, script: &Script) -> Vec<String> {
-    let agent = format!("rehearsal:{}", place.beside(&format!("{issue}.yaml"), &script.text()));
+    let agent = format!("rehearsal:{}", place.write_outside(&format!("{issue}.yaml"), &script.text()));
     ["run", "--issue", issue, "--agent", &agent].map(str::to_string).to_vec()
 }
 

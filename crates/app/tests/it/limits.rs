@@ -6,7 +6,7 @@ use remand_ledger::query::GateKind;
 use serde_json::{Value, json};
 
 /// Runs into a limit, sees the hold, continues, and returns the question.
-fn held(place: &Place, script: &Script, flags: &[&str]) -> String {
+fn pass_limit(place: &Place, script: &Script, flags: &[&str]) -> String {
     let shown = place.quick(script, flags);
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
     let (run, reader) = (place.latest(), place.reader());
@@ -16,9 +16,9 @@ fn held(place: &Place, script: &Script, flags: &[&str]) -> String {
     assert_eq!(names, ["go-on", "stop"]);
     let plain = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(plain.contains(&gate.question), "{plain}");
-    let stands = place.remand(&["resume", &run.run.0]);
+    let resumed = place.remand(&["resume", &run.run.0]);
     assert_eq!(
-        (stands.code, place.latest().used),
+        (resumed.code, place.latest().used),
         (5, run.used),
         "a resume spends nothing and skips nothing"
     );
@@ -36,9 +36,9 @@ fn held(place: &Place, script: &Script, flags: &[&str]) -> String {
 #[test]
 fn dispatches_and_tokens_are_limited() {
     let place = Place::configured(TRIVIAL);
-    let question = held(&place, &Script::quick(), &["--budget-dispatches", "1"]);
+    let question = pass_limit(&place, &Script::quick(), &["--budget-dispatches", "1"]);
     assert!(question.contains("dispatches"), "{question}");
-    let question = held(&place, &Script::quick(), &["--budget-tokens", "50"]);
+    let question = pass_limit(&place, &Script::quick(), &["--budget-tokens", "50"]);
     assert!(question.contains("tokens"), "{question}");
 }
 
@@ -46,13 +46,13 @@ fn dispatches_and_tokens_are_limited() {
 #[test]
 fn money_is_limited_and_an_unknown_cost_is_unknown() {
     let place = Place::configured(TRIVIAL);
-    let question = held(&place, &Script::quick(), &["--budget-money", "0.005"]);
+    let question = pass_limit(&place, &Script::quick(), &["--budget-money", "0.005"]);
     assert!(question.contains("money"), "{question}");
     assert_eq!(place.latest().used.money, 20_000);
 
     let free = role("implementer").unpriced().writes("sums/sub.py", SUB).says(implemented(""));
     let script = Script::quick().with(free);
-    let question = held(&place, &script, &["--budget-money", "0.02"]);
+    let question = pass_limit(&place, &script, &["--budget-money", "0.02"]);
     assert!(question.contains("money") && question.contains("unknown"), "{question}");
     let run = place.latest();
     assert_eq!((run.used.money, run.used.unpriced), (10_000, 1));
@@ -71,7 +71,7 @@ fn a_limit_on_tokens_holds_although_an_agent_does_not_report_them() {
     let silent = role("implementer").used(json!({})).writes("sums/sub.py", SUB).says(implemented(""));
     let script = Script::quick().with(silent);
     for flags in [&["--budget-tokens", "10k"][..], &["--budget-tokens", "10k", "--budget-money", "2"]] {
-        let question = held(&place, &script, flags);
+        let question = pass_limit(&place, &script, flags);
         assert!(question.contains("tokens (it cannot be kept: some are unknown"), "{question}");
     }
     let shown = place.quick(&script, &["--budget-tokens", "10k", "--budget-dispatches", "3", "--json"]);
@@ -167,16 +167,16 @@ fn parallel_agents_count_the_time_of_their_run_once() {
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let run = place.latest();
     let events = place.reader().journal(&run.run, 0).expect("events");
-    let mut told = 0;
+    let mut counted = 0;
     for event in events.iter().map(|row| &row.event) {
         if let remand_kernel::Event::Ended { usage, .. } = event {
-            told += usage.wall.expect("the host tells the time of the run");
+            counted += usage.wall.expect("the host tells the time of the run");
         }
     }
-    assert_eq!(run.used.time, told);
+    assert_eq!(run.used.time, counted);
     let (first, last) = (events.first().expect("an event").at, events.last().expect("an event").at);
     let lasted = u64::try_from(last.0 - first.0).expect("time goes on");
-    assert!(told <= lasted + 1_000, "{told} of {lasted}: no moment twice");
+    assert!(counted <= lasted + 1_000, "{counted} of {lasted}: no moment twice");
 }
 
 // CORE-07

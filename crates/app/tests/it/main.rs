@@ -38,8 +38,8 @@ mod upgrading;
 mod walks;
 
 mod agents;
-mod deaths;
 mod issue_script;
+mod kills;
 mod place;
 mod rehearsed;
 mod test_first;

@@ -48,7 +48,7 @@ fn packages<'r>(rows: impl Iterator<Item = &'r CheckRow>) -> (BTreeSet<&'r str>,
 
 /// Takes the usual request through a workflow.
 fn run(place: &Place, script: &Script, workflow: &str) -> Shown {
-    let rehearsal = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
+    let rehearsal = format!("rehearsal:{}", place.write_outside("rehearsal.yaml", &script.text()));
     let mut command = place.command(&["run", REQUEST, "--agent", &rehearsal, "--workflow", workflow]);
     // Shims that choose a version each time take longer than the checks themselves.
     let path = std::env::var_os("PATH").expect("a path");
@@ -128,7 +128,7 @@ fn a_task_in_a_workspace_is_tested_by_the_members_it_can_affect_and_the_others_a
             .writes("crates/c2/src/lib.rs", &code("2 - 1"))
             .says(implemented("task-1")),
     );
-    let rehearsal = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
+    let rehearsal = format!("rehearsal:{}", place.write_outside("rehearsal.yaml", &script.text()));
     let mut command = place.command(&["run", REQUEST, "--agent", &rehearsal]);
     with_rust(&mut command);
     let shown = shown(command);
@@ -182,7 +182,7 @@ fn a_check_that_a_later_round_affects_is_run_on_the_tree_that_the_task_started_f
                 .says(other),
         );
 
-    let shown = run(&place, &script, &place.beside("rework.yaml", &workflow));
+    let shown = run(&place, &script, &place.write_outside("rework.yaml", &workflow));
 
     assert_eq!(place.latest().stage, RunStage::Done, "{}{}", shown.out, shown.err);
     let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");

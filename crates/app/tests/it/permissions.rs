@@ -17,7 +17,7 @@ fn writes_outside_the_tree_have_no_effect() {
         state.join("planted"),
     ];
     let before: Vec<Option<Vec<u8>>> = targets.iter().map(|path| std::fs::read(path).ok()).collect();
-    let mut agent = role("implementer").attempt(1).going_on();
+    let mut agent = role("implementer").attempt(1).ignoring_failures();
     for target in &targets {
         agent = agent.writes(&target.display().to_string(), "owned\n");
     }
@@ -49,8 +49,11 @@ fn writes_outside_the_tree_have_no_effect() {
 #[test]
 fn the_dispatch_of_a_reviewer_that_changes_the_tree_fails_and_the_change_is_undone() {
     let place = Place::configured(TRIVIAL);
-    let meddling =
-        role("reviewer").attempt(1).going_on().writes("sums/sub.py", "owned\n").writes("new.txt", "owned\n");
+    let meddling = role("reviewer")
+        .attempt(1)
+        .ignoring_failures()
+        .writes("sums/sub.py", "owned\n")
+        .writes("new.txt", "owned\n");
     let script = Script::quick().with(meddling.says(review("code", "general", "approve", &[])));
     let shown = place.quick(&script, &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
@@ -115,7 +118,7 @@ fn an_agent_cannot_read_the_engines_state() {
     let script = Script::quick().with(
         role("implementer")
             .attempt(1)
-            .going_on()
+            .ignoring_failures()
             .runs(&look)
             .writes("sums/sub.py", SUB)
             .says(implemented("")),
@@ -146,7 +149,7 @@ fn changing_roles_workflow_or_settings_does_not_change_a_run_in_progress() {
     place.write(".remand/workflows/own.yaml", "name: broken\n");
     place.write(".remand/roles/reviewer.md", "---\nabout: Another.\nsays: [done]\n---\n\n# reviewer\n");
     place.write("remand.toml", "[checks]\ndetect = false\n\n[checks.never]\ncommand = \"false\"\n");
-    place.beside("rehearsal.yaml", "rehearsal: 1\ndispatches: []\n");
+    place.write_outside("rehearsal.yaml", "rehearsal: 1\ndispatches: []\n");
     let shown = place.remand(&["answer", &run.0, "go-on"]);
 
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);

@@ -82,15 +82,15 @@ impl Place {
     }
 
     /// Writes a file next to the project, such as a rehearsal, and returns its path.
-    pub fn beside(&self, name: &str, text: &str) -> String {
+    pub fn write_outside(&self, name: &str, text: &str) -> String {
         let path = self.folder.path().join(name);
         fs::write(&path, text).expect("file");
         path.display().to_string()
     }
 
     /// Writes a program next to the project and returns its path.
-    pub fn settle(&self, name: &str, script: &str) -> String {
-        let path = self.beside(name, script);
+    pub fn write_program(&self, name: &str, script: &str) -> String {
+        let path = self.write_outside(name, script);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
         path
     }
@@ -99,12 +99,12 @@ impl Place {
     pub fn without_agents(self) -> Place {
         let known = AgentRows::from_config(&BTreeMap::new()).and_then(|known| known.all()).expect("the rows");
         let absent = |agent: NamedRow| format!("[agents.{}]\ncommand = [\"/absent/{0}\"]\n", agent.name);
-        self.settings_of_user(&known.into_iter().map(absent).collect::<String>());
+        self.add_user_settings(&known.into_iter().map(absent).collect::<String>());
         self
     }
 
     /// Adds to the user's own settings.
-    pub fn settings_of_user(&self, text: &str) {
+    pub fn add_user_settings(&self, text: &str) {
         let file = self.folder.path().join("home/.config/remand/config.toml");
         fs::create_dir_all(file.parent().expect("a folder")).expect("folder");
         let before = fs::read_to_string(&file).unwrap_or_default();
@@ -175,7 +175,7 @@ impl Place {
 
     /// Runs a request with a rehearsal.
     pub fn run(&self, request: &str, rehearsal: &str, more: &[&str]) -> Shown {
-        let script = self.beside("rehearsal.yaml", rehearsal);
+        let script = self.write_outside("rehearsal.yaml", rehearsal);
         let agent = format!("rehearsal:{script}");
         let mut arguments = vec!["run", request, "--agent", agent.as_str()];
         arguments.extend(more);

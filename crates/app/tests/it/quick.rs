@@ -13,7 +13,7 @@ fn a_verified_change_becomes_one_commit_on_its_own_branch() {
     let place = Place::configured(TRIVIAL);
     place.git(&["switch", "-q", "main"]);
     place.git(&["merge", "-q", "work"]);
-    let remote = place.beside("remote.git", "");
+    let remote = place.write_outside("remote.git", "");
     std::fs::remove_file(&remote).expect("removed");
     place.git(&["init", "-q", "--bare", &remote]);
     place.git(&["remote", "add", "origin", &remote]);
@@ -180,7 +180,7 @@ fn a_baseline_without_passing_checks_says_what_follows_and_what_to_do() {
 }
 
 /// Settings with one check in addition to two that always pass.
-fn beside_two(check: &str) -> String {
+fn with_two_passing_checks(check: &str) -> String {
     format!("{TRIVIAL}\n[checks.other]\n{check}\n")
 }
 
@@ -191,7 +191,7 @@ fn a_failed_build_and_a_run_of_no_tests_are_not_outvoted() {
         "verdict": "stuck", "hypothesis": "None is left.", "changes": [], "open": ["the check"],
     }));
     let script = Script::quick().with(stuck);
-    let build = Place::configured(&beside_two("command = \"test ! -f sums/sub.py\""));
+    let build = Place::configured(&with_two_passing_checks("command = \"test ! -f sums/sub.py\""));
     let shown = build.quick(&script, &[]);
     assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
     let reader = build.reader();
@@ -228,8 +228,8 @@ fn the_entry_that_a_rehearsal_lacks_is_shown_after_its_file_and_can_be_pasted() 
     let place = Place::configured(TRIVIAL);
     let shown = place.run("Add sub", "rehearsal: 1\ndispatches: []\n", &["--workflow", "quick"]);
     let file = place.project().with_file_name("rehearsal.yaml").display().to_string();
-    let told = format!("{file} has no entry for this dispatch; add this one to its `dispatches`:\n\n");
-    let (before, rest) = shown.out.split_once(&told).expect(&shown.out);
+    let reported = format!("{file} has no entry for this dispatch; add this one to its `dispatches`:\n\n");
+    let (before, rest) = shown.out.split_once(&reported).expect(&shown.out);
     assert!(before.ends_with("it was permanently refused: "), "{}", shown.out);
     let entry: Vec<&str> = rest.lines().take_while(|line| line.starts_with("  ")).collect();
 
@@ -245,18 +245,18 @@ fn every_report_of_a_run_says_that_its_commit_was_undone() {
     let place = Place::configured(TRIVIAL);
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    let told = |place: &Place| {
+    let reported = |place: &Place| {
         let pages = [&["log"][..], &["status", "latest"], &["evidence"]].map(|words| place.remand(words).out);
         pages.map(|page| page.contains("undone"))
     };
-    assert_eq!(told(&place), [false; 3]);
+    assert_eq!(reported(&place), [false; 3]);
 
     let page = place.remand(&["evidence"]).out;
     let written = format!("`remand rollback {}`", place.latest().run);
     assert!(page.contains(&written), "{page}");
     let shown = place.remand(&["rollback", &place.latest().run.0]);
     assert_eq!(shown.code, 0, "as the page writes it: {}{}", shown.out, shown.err);
-    assert_eq!(told(&place), [true; 3]);
+    assert_eq!(reported(&place), [true; 3]);
 
     // What is recorded already is not recorded again.
     let events = place.latest().seq;

@@ -74,7 +74,7 @@ impl Entry {
     }
 
     /// What it could not do does not stop it.
-    pub fn going_on(self) -> Entry {
+    pub fn ignoring_failures(self) -> Entry {
         self.key("on-failure", json!("go-on"))
     }
 

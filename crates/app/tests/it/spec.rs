@@ -1,10 +1,10 @@
 //! Whole runs of `spec`: a real specification in a real repository, real agent processes that play from scripts.
 
 mod conflict;
-mod deaths;
 mod documents;
 mod failures;
 mod going_back;
+mod kills;
 mod progress;
 mod rehearsed;
 
@@ -44,19 +44,19 @@ fn place_with(files: &[(&str, &str)]) -> Place {
 }
 
 fn begin(place: &Place, script: &Script, more: &[&str]) -> Shown {
-    let agent = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
+    let agent = format!("rehearsal:{}", place.write_outside("rehearsal.yaml", &script.text()));
     let mut arguments = vec!["run", "--spec", FILE, "--agent", agent.as_str()];
     arguments.extend(more);
     place.remand(&arguments)
 }
 
 /// A file in the folder of the newest run.
-fn paper(place: &Place, name: &str) -> String {
+fn document(place: &Place, name: &str) -> String {
     let path = place.home().join("runs").join(&place.latest().run.0).join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn has_paper(place: &Place, name: &str) -> bool {
+fn has_document(place: &Place, name: &str) -> bool {
     place.home().join("runs").join(&place.latest().run.0).join(name).exists()
 }
 

@@ -50,7 +50,7 @@ impl Server {
         let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
         let answer = server.ask("initialize", hello);
         assert_eq!(answer["result"]["serverInfo"]["name"], "remand");
-        server.tell(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        server.notify(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         server
     }
 
@@ -58,7 +58,7 @@ impl Server {
         self.folder.path().join("out/result.yaml")
     }
 
-    fn tell(&mut self, message: &Value) {
+    fn notify(&mut self, message: &Value) {
         let to = self.to.as_mut().expect("open");
         writeln!(to, "{message}").and_then(|()| to.flush()).expect("written");
     }
@@ -66,7 +66,7 @@ impl Server {
     fn ask(&mut self, method: &str, parameters: Value) -> Value {
         self.asked += 1;
         let id = self.asked;
-        self.tell(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}));
+        self.notify(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}));
         let mut line = String::new();
         self.from.read_line(&mut line).expect("an answer");
         let answer: Value = serde_json::from_str(&line).expect("JSON");

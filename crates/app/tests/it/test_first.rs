@@ -67,7 +67,7 @@ enum Stubs {
 
 fn run(place: &Place, script: &Script) -> Shown {
     place.write(".remand/workflows/tests-first.yaml", WORKFLOW);
-    let agent = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
+    let agent = format!("rehearsal:{}", place.write_outside("rehearsal.yaml", &script.text()));
     place.remand(&["run", REQUEST, "--workflow", "tests-first", "--agent", &agent])
 }
 

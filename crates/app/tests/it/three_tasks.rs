@@ -28,7 +28,7 @@ tier = 2
 "#;
 
 /// The longest that a test waits for something that must come.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A project whose checks take no time.
 pub fn place() -> Place {
@@ -41,7 +41,7 @@ pub fn place() -> Place {
 
 /// The arguments that start a run with this rehearsal.
 pub fn arguments(place: &Place, rehearsal: &str) -> Vec<String> {
-    let script = place.beside("rehearsal.yaml", rehearsal);
+    let script = place.write_outside("rehearsal.yaml", rehearsal);
     let words = ["run", REQUEST, "--autonomous", "--agent"];
     words.iter().map(ToString::to_string).chain([format!("rehearsal:{script}")]).collect()
 }
@@ -81,7 +81,7 @@ impl Outcome {
                 (row.failure.as_deref(), row.detail.as_deref()),
                 (Some("cancelled"), Some("interrupted"))
             );
-            self.dispatches.insert(described(row));
+            self.dispatches.insert(describe(row));
             // A dispatch that was killed before it reported its usage has an unknown cost.
             let [dispatches, money, unpriced, tokens] = self.used;
             self.used = [
@@ -95,9 +95,9 @@ impl Outcome {
     }
 }
 
-fn described(row: &DispatchRow) -> String {
-    let told = (&row.says, &row.failure, row.status, row.tokens, row.money);
-    format!("{} {} {:?} {:?} {told:?}", row.command, row.role, row.item, row.task)
+fn describe(row: &DispatchRow) -> String {
+    let result = (&row.says, &row.failure, row.status, row.tokens, row.money);
+    format!("{} {} {:?} {:?} {result:?}", row.command, row.role, row.item, row.task)
 }
 
 /// What the newest run comes to. Whatever else must hold after a run is asserted on the way.
@@ -137,7 +137,7 @@ pub fn outcome(place: &Place) -> Outcome {
         commits: place.git(&["rev-list", "--count", &format!("{}..{tip}", row.base)]),
         rulings,
         left: state.left,
-        dispatches: reader.dispatches(run).expect("dispatches").iter().map(described).collect(),
+        dispatches: reader.dispatches(run).expect("dispatches").iter().map(describe).collect(),
         operations: reader
             .operations(run)
             .expect("operations")
@@ -185,17 +185,17 @@ pub fn marked(run: &RunId) -> Vec<String> {
 
 /// Waits until something is there that must come.
 pub fn await_some<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
-    await_within(PATIENCE, what, look)
+    await_within(TIMEOUT, what, look)
 }
 
-/// The same with another patience.
-pub fn await_within<T>(patience: Duration, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let give_up = Instant::now() + patience;
+/// The same with another timeout.
+pub fn await_within<T>(timeout: Duration, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let give_up = Instant::now() + timeout;
     loop {
         if let Some(found) = look() {
             return found;
         }
-        assert!(Instant::now() < give_up, "{what} did not come within {patience:?}");
+        assert!(Instant::now() < give_up, "{what} did not come within {timeout:?}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

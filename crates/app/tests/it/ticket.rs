@@ -2,7 +2,7 @@
 
 mod again;
 
-use super::deaths::{at_each, is_begun, survived};
+use super::kills::{has_started, kill_at_each_point, output_unless_killed};
 use super::place::Place;
 use super::tickets::{
     self, FOLDER, PROPOSAL, SHIFT, TEXT, TICKET, agents, answer, circling, coded, design, dispatched,
@@ -100,7 +100,7 @@ fn without_a_trigger_the_revision_path_changes_nothing() {
     let with = place(TEXT);
     assert_eq!(tickets::run(&with, &agents()).code, 0);
     let without = place(TEXT);
-    let workflow = without.beside("ticket.yaml", &without_revisions());
+    let workflow = without.write_outside("ticket.yaml", &without_revisions());
     let mut words = tickets::arguments(&without, &agents());
     words.extend(["--workflow".to_string(), workflow]);
     let shown = without.remand(&words.iter().map(String::as_str).collect::<Vec<_>>());
@@ -294,9 +294,9 @@ fn a_revision_that_is_not_a_delta_is_refused_like_other_bad_output() {
     assert_eq!(tickets::run(&place, &rehearsal).code, 5);
     let shown = answer(&place, &["approve"]);
     assert_eq!(shown.code, 4, "{shown:?}");
-    let told = refusals(&place, "revise");
-    assert!(told[0].contains("`DD-0079-002` changed, but the findings do not cite it"), "{told:?}");
-    assert!(told[1].contains("the findings cite `DD-0079-001`, but it did not change"), "{told:?}");
+    let reported = refusals(&place, "revise");
+    assert!(reported[0].contains("`DD-0079-002` changed, but the findings do not cite it"), "{reported:?}");
+    assert!(reported[1].contains("the findings cite `DD-0079-001`, but it did not change"), "{reported:?}");
     assert!(prompt_of(&place, "revise", 1).contains("the findings do not cite it"));
 }
 
@@ -308,11 +308,11 @@ fn a_design_without_approach_or_decisions_is_refused() {
     let rehearsal =
         [agents(), entry(json!({ "role": "architect", "attempt": 1 }), &[], document(bare))].concat();
     assert_eq!(tickets::run(&place, &rehearsal).code, 0);
-    let told = refusals(&place, "design").join("; ");
+    let reported = refusals(&place, "design").join("; ");
     for part in
         ["a section `Approach`", "no rationale, no alternatives", "begins with `DD-0079-`", "`DD-0079-001`"]
     {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(reported.contains(part), "{part}: {reported}");
     }
 }
 
@@ -348,13 +348,13 @@ fn not_within_the_design_three_times_leads_to_the_findings_of_the_reviewer() {
     rehearsal.push_str(&entry(json!({ "role": "findings" }), &[], right));
     let shown = tickets::run(&place, &rehearsal);
     assert_eq!(shown.code, 5, "{shown:?}");
-    let told = refusals(&place, "findings").join("; ");
+    let reported = refusals(&place, "findings").join("; ");
     for part in [
         "payload.revision: expected 1, found 2",
         "payload.produced_by: expected `reviewer`, found `implementer`",
         "payload.trigger: expected `changes-requested`, found `circle`",
     ] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(reported.contains(part), "{part}: {reported}");
     }
     let last = subjects(&place).pop().expect("a commit");
     assert!(last.starts_with("review: changes requested three times for one finding"), "{last}");
@@ -411,8 +411,11 @@ fn a_branch_in_use_at_the_end_of_the_run_gets_its_documents_once_it_is_free() {
     let shown = answer(&place, &["close"]);
     assert_eq!(shown.code, 4, "{shown:?}");
     assert_ne!(status_on_branch(&place), Some("Closed"), "nobody's checkout changes under them");
-    let told = shown.err.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("is checked out in") && told.contains(&format!("remand resume {run}")), "{told}");
+    let reported = shown.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        reported.contains("is checked out in") && reported.contains(&format!("remand resume {run}")),
+        "{reported}"
+    );
     place.git(&["switch", "-q", "-"]);
     let shown = place.remand(&["resume", &run]);
     assert_eq!(shown.code, 4, "{shown:?}");
@@ -502,8 +505,8 @@ fn a_proposal_that_failed_before_is_blocked_until_a_human_removes_it_from_the_li
     let asked = gate(&place);
     assert!(asked.contains("The proposed approach failed before."), "{asked}");
     assert_eq!(dispatched(&place).iter().filter(|phase| *phase == "findings").count(), 2);
-    let told = input_of(&place, "findings", 1, "trigger.yaml");
-    assert!(told.contains("repeats previous approach 1"), "{told}");
+    let reported = input_of(&place, "findings", 1, "trigger.yaml");
+    assert!(reported.contains("repeats previous approach 1"), "{reported}");
     let run = place.latest().run;
     let listed = place.remand(&["ticket", "approaches", &run.0]);
     assert!(listed.out.contains(PROPOSAL), "{listed:?}");
@@ -544,12 +547,12 @@ fn a_revised_design_is_accepted_only_with_all_five_criteria_judged_and_met() {
     .concat();
     assert_eq!(tickets::run(&place, &rehearsal).code, 5);
     assert_eq!(answer(&place, &["approve"]).code, 4);
-    let told = refusals(&place, "design-review");
+    let reported = refusals(&place, "design-review");
     assert!(
-        told[0].contains("a judgement of every criterion") && told[0].contains("decision-citation"),
-        "{told:?}"
+        reported[0].contains("a judgement of every criterion") && reported[0].contains("decision-citation"),
+        "{reported:?}"
     );
-    assert!(told[1].contains("a verdict that matches the criteria"), "{told:?}");
+    assert!(reported[1].contains("a verdict that matches the criteria"), "{reported:?}");
 }
 
 // DR-16
@@ -603,8 +606,8 @@ fn a_dispatch_fails_if_its_agent_writes_the_ticket_or_the_design() {
     ]
     .concat();
     assert_eq!(tickets::run(&place, &rehearsal).code, 0);
-    let told = refusals(&place, "implement").join("; ");
-    assert!(told.contains(TICKET) && told.contains("design.md"), "{told}");
+    let reported = refusals(&place, "implement").join("; ");
+    assert!(reported.contains(TICKET) && reported.contains("design.md"), "{reported}");
     assert!(!on_branch(&place, TICKET).contains("# mine"));
 }
 
@@ -643,8 +646,8 @@ fn a_ticket_is_merged_when_the_current_branch_contains_the_work_or_a_human_confi
         4,
         "{change}"
     );
-    let told = place.remand(&["ticket", "show", TICKET]);
-    assert!(told.out.contains("the current branch contains it"), "{told:?}");
+    let reported = place.remand(&["ticket", "show", TICKET]);
+    assert!(reported.out.contains("the current branch contains it"), "{reported:?}");
 }
 
 // DR-22
@@ -662,8 +665,8 @@ fn a_ticket_is_merged_although_the_branch_of_its_run_is_gone() {
     place.git(&["commit", "-q", "--amend", "-m", &format!("Doubling (#12)\n\n{messages}")]);
     let shown = place.remand(&["ticket", "merged", TICKET]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    let told = place.remand(&["ticket", "show", TICKET]);
-    assert!(told.out.contains("the current branch contains it"), "{told:?}");
+    let reported = place.remand(&["ticket", "show", TICKET]);
+    assert!(reported.out.contains("the current branch contains it"), "{reported:?}");
 }
 
 #[test]
@@ -696,7 +699,7 @@ fn tickets_are_written_shown_and_corrected_from_the_command_line() {
 #[test]
 fn the_demonstration_shows_a_revision_and_the_cap() {
     let place = Place::new();
-    let folder = place.beside("demo", "");
+    let folder = place.write_outside("demo", "");
     fs::remove_file(&folder).expect("only its name is wanted");
     let mut command = place.command(&["demo", "ticket", "--into", &folder]);
     command.env_remove("REMAND_STATE_DIR");
@@ -726,12 +729,12 @@ fn every_part_of_the_command_has_a_help() {
 const RUNS: u64 = 12;
 
 /// Takes the run with a revision to its end, dying at this point and every `RUNS` points after.
-fn die_at(first: u64) -> (Place, u64) {
+fn run_with_kills(first: u64) -> (Place, u64) {
     let place = place(TEXT);
     let begin = tickets::arguments(&place, &circling());
-    let (mut deaths, mut point, mut answered) = (0, first, false);
+    let (mut kills, mut point, mut answered) = (0, first, false);
     loop {
-        let begun = is_begun(&place);
+        let begun = has_started(&place);
         let run = if begun { place.latest().run.0 } else { String::new() };
         let words: Vec<&str> = match (begun, answered) {
             (false, _) => begin.iter().map(String::as_str).collect(),
@@ -740,19 +743,19 @@ fn die_at(first: u64) -> (Place, u64) {
             }
             (true, _) => vec!["resume"],
         };
-        let Some(output) = survived(&place, &words, Some(point)) else {
-            (deaths, point) = (deaths + 1, RUNS);
+        let Some(output) = output_unless_killed(&place, &words, Some(point)) else {
+            (kills, point) = (kills + 1, RUNS);
             continue;
         };
         match output.status.code() {
-            Some(0) if place.latest().stage.is_over() => return (place, deaths),
+            Some(0) if place.latest().stage.is_over() => return (place, kills),
             // Nothing is left but to answer.
             Some(0 | 5) => answered = true,
             // The answer was recorded before the death.
             Some(1) if String::from_utf8_lossy(&output.stderr).contains("already has an answer") => {
                 answered = false
             }
-            other => panic!("{other:?} at {first}, {deaths} deaths: {output:?}"),
+            other => panic!("{other:?} at {first}, {kills} kills: {output:?}"),
         }
     }
 }
@@ -764,13 +767,13 @@ fn a_run_on_a_ticket_that_is_killed_at_any_point_writes_the_same_documents() {
     assert_eq!(tickets::run(&calm, &circling()).code, 5);
     assert_eq!(answer(&calm, &["approve"]).code, 0);
     let expected = (files(&calm), subjects(&calm), dispatched(&calm));
-    let deaths = at_each(RUNS, |first| {
-        let (place, died) = die_at(first);
-        assert_eq!(subjects(&place), expected.1, "first at {first}, {died} deaths");
-        assert_eq!(dispatched(&place), expected.2, "first at {first}, {died} deaths");
-        assert!(files(&place) == expected.0, "first at {first}, {died} deaths: other papers");
+    let kills = kill_at_each_point(RUNS, |first| {
+        let (place, kills) = run_with_kills(first);
+        assert_eq!(subjects(&place), expected.1, "first at {first}, {kills} kills");
+        assert_eq!(dispatched(&place), expected.2, "first at {first}, {kills} kills");
+        assert!(files(&place) == expected.0, "first at {first}, {kills} kills: other papers");
         super::three_tasks::assert_sound(&place);
-        died
+        kills
     });
-    assert!(deaths > 2 * RUNS, "{deaths} deaths");
+    assert!(kills > 2 * RUNS, "{kills} kills");
 }

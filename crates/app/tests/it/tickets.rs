@@ -262,7 +262,7 @@ pub fn failing() -> String {
 }
 
 pub fn arguments(place: &Place, rehearsal: &str) -> Vec<String> {
-    let script = place.beside("rehearsal.yaml", rehearsal);
+    let script = place.write_outside("rehearsal.yaml", rehearsal);
     let words = ["run", "--ticket", TICKET, "--autonomous", "--agent"];
     words.iter().map(ToString::to_string).chain([format!("rehearsal:{script}")]).collect()
 }

@@ -140,7 +140,7 @@ fn the_defect_log_says_where_defects_came_from_and_what_correcting_them_cost() {
 
     let defects = reader.defects(&run).expect("defects");
 
-    let told: Vec<(&str, Vec<&str>, &str, DefectResolution)> = defects
+    let reported: Vec<(&str, Vec<&str>, &str, DefectResolution)> = defects
         .iter()
         .map(|row| {
             let injected = row.injected.iter().map(String::as_str).collect();
@@ -148,7 +148,7 @@ fn the_defect_log_says_where_defects_came_from_and_what_correcting_them_cost() {
         })
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             ("CR-1", vec!["planning", "design"], "code-review", DefectResolution::Corrected),
             ("CR-2", vec!["code"], "code-review", DefectResolution::Corrected),
@@ -171,10 +171,10 @@ fn the_defect_log_says_where_defects_came_from_and_what_correcting_them_cost() {
     let groups =
         json!([{"phase": "planning", "defects": ["CR-1"]}, {"phase": "code", "defects": ["CR-2", "T-1"]}]);
     assert_eq!(json_of(&place, &["defects"])["by_phase"], groups);
-    let told = place.remand(&["defects"]).out;
-    let at = |words: &str| told.find(words).unwrap_or_else(|| panic!("{words} in {told}"));
+    let reported = place.remand(&["defects"]).out;
+    let at = |words: &str| reported.find(words).unwrap_or_else(|| panic!("{words} in {reported}"));
     let order = ["\nplanning: 1 defect\n", "\nCR-1 ", "\ncode: 2 defects\n", "\nCR-2 ", "\nT-1 "].map(at);
-    assert!(order.is_sorted(), "{told}");
+    assert!(order.is_sorted(), "{reported}");
     assert_sound(&place);
 }
 
@@ -188,8 +188,8 @@ fn a_correction_of_unknown_cost_is_not_shown_as_free() {
     assert_eq!(place.tsp(&script).code, 0);
     let defects = place.reader().defects(&place.latest().run).expect("defects");
     assert_eq!((defects[0].unpriced, defects[2].unpriced), (1, 0), "{defects:?}");
-    let told = place.remand(&["defects"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("0.02, some cost unknown"), "{told}");
+    let reported = place.remand(&["defects"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(reported.contains("0.02, some cost unknown"), "{reported}");
     assert!(place.remand(&["stats", "--csv"]).out.lines().any(|line| line.contains(",,")), "no number");
 }
 
@@ -205,9 +205,9 @@ fn unreported_tokens_are_unknown_in_every_figure() {
     }
     let defects = place.reader().defects(&place.latest().run).expect("defects");
     assert_eq!((defects[0].unmetered, defects[2].unmetered), (1, 0), "{defects:?}");
-    let told = |words: &[&str]| place.remand(words).out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told(&["defects"]).contains("200 tokens, others unknown"), "{}", told(&["defects"]));
-    assert!(told(&["stats"]).contains("200 tokens, others unknown"), "{}", told(&["stats"]));
+    let reported = |words: &[&str]| place.remand(words).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(reported(&["defects"]).contains("200 tokens, others unknown"), "{}", reported(&["defects"]));
+    assert!(reported(&["stats"]).contains("200 tokens, others unknown"), "{}", reported(&["stats"]));
     let estimate = json_of(&place, &["estimate", "--size", "4", "--workflow", "tsp"]);
     assert_eq!(estimate["efforts"]["tokens"]["fit"]["too-few"]["points"], json!(0), "{estimate}");
 }

@@ -38,7 +38,7 @@ fn about(task: &str, id: &str, claim: &str) -> Finding {
     Finding { place, ..finding(id, claim) }
 }
 
-fn of_severity(severity: Severity, finding: Finding) -> Finding {
+fn with_severity(severity: Severity, finding: Finding) -> Finding {
     Finding { severity, ..finding }
 }
 

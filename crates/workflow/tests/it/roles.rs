@@ -128,7 +128,7 @@ fn a_prompt_is_about_one_screen() {
     }
     for title in roles.titles() {
         let lines = roles.prompt(title).expect("a prompt").lines().count();
-        assert!(lines <= 72, "{title} is told {lines} lines");
+        assert!(lines <= 72, "the prompt of {title} has {lines} lines");
     }
 }
 
@@ -155,7 +155,7 @@ fn every_verdict_is_explained_where_it_is_given() {
 // EP-10 OT-08 OT-13 DR-07 DR-15 SR-02 PF-02
 #[test]
 fn prompts_name_the_keys_that_results_are_read_by() {
-    let told: &[(&str, &[&str])] = &[
+    let expected: &[(&str, &[&str])] = &[
         ("planner", &["`green`", "`yellow`", "`red`", "`standard`", "`large`", "`documentation`"]),
         (
             "check/split",
@@ -184,10 +184,10 @@ fn prompts_name_the_keys_that_results_are_read_by() {
         ("tsp-tester", &["`planning`", "`design`", "`code`", "`test`"]),
     ];
     let roles = Roles::shipped();
-    for (title, words) in told {
+    for (title, words) in expected {
         let prompt = roles.prompt(title).expect("a prompt");
         for word in *words {
-            assert!(prompt.contains(word), "{title} is not told {word}");
+            assert!(prompt.contains(word), "the prompt of {title} lacks {word}");
         }
     }
 }
@@ -203,15 +203,21 @@ fn a_prompt_states_the_permissions_that_the_role_has() {
         let title = &spec.title;
         let mut places = spec.may_write.iter().filter(|place| **place != Writable::Report);
         if spec.is_read_only() {
-            assert!(rules.contains("report"), "{title} is not told that its report is all it writes");
+            assert!(
+                rules.contains("report"),
+                "the prompt of {title} does not say that its report is all it writes"
+            );
         } else {
-            assert!(!rules.contains("Read-only"), "{title} is told that it is read-only");
+            assert!(!rules.contains("Read-only"), "the prompt of {title} says that it is read-only");
             writing.push((spec.title.as_str(), places.next().map_or("", |place| place.name())));
         }
         assert_eq!(places.next(), None, "{title} has one kind of place at most");
         assert_eq!(rules.contains("out a shell") || rules.contains("no shell"), !spec.shell, "{title}");
         assert!(!spec.network, "{title} has the network");
-        assert!(section(&prompt, "Never").contains("etwork"), "{title} is not told about the network");
+        assert!(
+            section(&prompt, "Never").contains("etwork"),
+            "the prompt of {title} does not mention the network"
+        );
     }
     let expected = [
         ("coder", "tree"),
@@ -233,7 +239,10 @@ fn a_prompt_states_the_permissions_that_the_role_has() {
 fn no_role_is_asked_to_run_git() {
     for (name, text) in shipped::ROLES {
         assert_eq!(git_command(text), None, "{name} is asked to run git");
-        assert!(words(section(text, "Never")).contains(&"git".to_string()), "{name} is not told about git");
+        assert!(
+            words(section(text, "Never")).contains(&"git".to_string()),
+            "the prompt of {name} does not mention git"
+        );
     }
     assert_eq!(git_command("Run `git add -A` when you are done.").as_deref(), Some("git add"));
     assert_eq!(git_command("Then git commit it.").as_deref(), Some("git commit"));

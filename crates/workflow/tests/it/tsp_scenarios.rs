@@ -38,7 +38,7 @@ fn seven_roles_work_in_order() {
 #[test]
 fn a_finding_that_names_a_later_phase_is_malformed() {
     let mut run = at("design-review");
-    run.finds("design-review", "fail", vec![of(&["code"], "F1")]);
+    run.finds("design-review", "fail", vec![injected(&["code"], "F1")]);
     assert_eq!(run.last(), "design-review: no-result → retry after malformed: attempt 2");
     assert_eq!(
         run.why(),
@@ -50,7 +50,7 @@ fn a_finding_that_names_a_later_phase_is_malformed() {
 #[test]
 fn a_finding_that_names_a_phase_that_does_not_inject_is_malformed() {
     let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["design-review"], "F1")]);
+    run.finds("code-review", "fail", vec![injected(&["design-review"], "F1")]);
     assert_eq!(
         run.why(),
         "the result violates its contract: finding F1: `design-review` is not a phase that injects defects"
@@ -61,7 +61,7 @@ fn a_finding_that_names_a_phase_that_does_not_inject_is_malformed() {
 #[test]
 fn one_bad_name_among_good_ones_makes_the_report_malformed() {
     let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["design"], "F1"), of(&["code", "test"], "F2")]);
+    run.finds("code-review", "fail", vec![injected(&["design"], "F1"), injected(&["code", "test"], "F2")]);
     assert_eq!(run.last(), "code-review: no-result → retry after malformed: attempt 2");
 }
 
@@ -70,7 +70,7 @@ fn one_bad_name_among_good_ones_makes_the_report_malformed() {
 fn a_report_that_stays_malformed_ends_the_run_and_spends_no_remand() {
     let mut run = at("design-review");
     for _ in 0..2 {
-        run.finds("design-review", "fail", vec![of(&["test"], "F1")]);
+        run.finds("design-review", "fail", vec![injected(&["test"], "F1")]);
     }
     assert_eq!(run.status(), "failed at design-review: no-result");
     assert_eq!((run.left("by-design-review"), run.left("corrections")), (3, 10));
@@ -80,7 +80,7 @@ fn a_report_that_stays_malformed_ends_the_run_and_spends_no_remand() {
 #[test]
 fn a_phase_may_name_itself() {
     let mut run = at("test");
-    run.finds("test", "fail", vec![of(&["test"], "F1")]);
+    run.finds("test", "fail", vec![injected(&["test"], "F1")]);
     assert_eq!(run.last(), "test: fail → remand injector, by-test 2 → 1, corrections 10 → 9");
     assert_eq!(run.commands(), "dispatch tsp-tester for test with 1 finding");
 }
@@ -94,7 +94,7 @@ fn a_defect_goes_to_the_phase_that_injected_it() {
         ("code", "dispatch tsp-coder for code with 1 finding"),
     ] {
         let mut run = at("code-review");
-        run.finds("code-review", "fail", vec![of(&[named], "F1")]);
+        run.finds("code-review", "fail", vec![injected(&[named], "F1")]);
         assert_eq!(run.commands(), dispatched);
     }
 }
@@ -106,7 +106,7 @@ fn of_several_findings_the_one_for_the_earliest_phase_goes_first() {
     run.finds(
         "code-review",
         "fail",
-        vec![of(&["code"], "F1"), of(&["planning"], "F2"), of(&["design"], "F3")],
+        vec![injected(&["code"], "F1"), injected(&["planning"], "F2"), injected(&["design"], "F3")],
     );
     assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
     assert_eq!(
@@ -119,7 +119,7 @@ fn of_several_findings_the_one_for_the_earliest_phase_goes_first() {
 #[test]
 fn a_finding_for_several_phases_is_given_to_each_on_the_way() {
     let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["planning", "code"], "F1")]);
+    run.finds("code-review", "fail", vec![injected(&["planning", "code"], "F1")]);
     assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
     run.says("planning", "done");
     assert_eq!(run.commands(), "dispatch tsp-designer for design");
@@ -131,7 +131,11 @@ fn a_finding_for_several_phases_is_given_to_each_on_the_way() {
 #[test]
 fn each_phase_on_the_way_gets_its_own_findings() {
     let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["design"], "F1"), of(&["code"], "F2"), of(&["code"], "F3")]);
+    run.finds(
+        "code-review",
+        "fail",
+        vec![injected(&["design"], "F1"), injected(&["code"], "F2"), injected(&["code"], "F3")],
+    );
     assert_eq!(given(&run), ["F1"]);
     run.until("code");
     assert_eq!(given(&run), ["F2", "F3"]);
@@ -141,7 +145,7 @@ fn each_phase_on_the_way_gets_its_own_findings() {
 #[test]
 fn only_the_route_that_is_followed_is_charged() {
     let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["planning"], "F1"), of(&["code"], "F2")]);
+    run.finds("code-review", "fail", vec![injected(&["planning"], "F1"), injected(&["code"], "F2")]);
     run.until("code-review");
     let left = ["by-design-review", "by-code-review", "by-test", "corrections"];
     assert_eq!(left.map(|budget| run.left(budget)), [3, 2, 2, 9]);
@@ -184,8 +188,8 @@ fn an_upstream_finding_without_an_origin_goes_to_the_previous_phase() {
 #[test]
 fn a_finding_is_not_lost_when_its_phase_sends_another_one_upstream_first() {
     let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["design", "code"], "F1")]);
-    run.until("code").finds("code", "finding", vec![of(&["planning"], "F2")]);
+    run.finds("code-review", "fail", vec![injected(&["design", "code"], "F1")]);
+    run.until("code").finds("code", "finding", vec![injected(&["planning"], "F2")]);
     run.until("code");
     assert_eq!(given(&run), ["F1"]);
 }
@@ -194,7 +198,7 @@ fn a_finding_is_not_lost_when_its_phase_sends_another_one_upstream_first() {
 #[test]
 fn everything_downstream_of_a_change_runs_again() {
     let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["planning"], "F1")]);
+    run.finds("code-review", "fail", vec![injected(&["planning"], "F1")]);
     let before = run.dispatches();
     run.until("test");
     assert_eq!(run.dispatches() - before, 5, "design, both reviews, code, and test itself");
@@ -204,7 +208,7 @@ fn everything_downstream_of_a_change_runs_again() {
 #[test]
 fn unchanged_work_is_not_repeated() {
     let mut run = at("test");
-    run.finds("test", "fail", vec![of(&["code"], "F1")]);
+    run.finds("test", "fail", vec![injected(&["code"], "F1")]);
     run.says("code", "done");
     assert_eq!(run.commands(), "dispatch tsp-code-reviewer for code-review");
     assert!(!run.commands().contains("design"));
@@ -214,7 +218,7 @@ fn unchanged_work_is_not_repeated() {
 #[test]
 fn if_planning_disputes_its_finding_design_and_its_review_stand() {
     let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["planning"], "F1")]);
+    run.finds("code-review", "fail", vec![injected(&["planning"], "F1")]);
     run.happens(WalkStep { unchanged: true, disputes: true, ..happening("planning", "done") });
     assert_eq!(run.commands(), "dispatch tsp-code-reviewer for code-review");
     let rulings = run.rulings();
@@ -228,7 +232,7 @@ fn if_planning_disputes_its_finding_design_and_its_review_stand() {
 #[test]
 fn an_unchanged_design_leaves_the_code_as_it_is() {
     let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["design"], "F1")]);
+    run.finds("code-review", "fail", vec![injected(&["design"], "F1")]);
     run.happens(WalkStep { unchanged: true, disputes: true, ..happening("design", "done") });
     assert_eq!(run.commands(), "dispatch tsp-code-reviewer for code-review");
 }
@@ -237,7 +241,7 @@ fn an_unchanged_design_leaves_the_code_as_it_is() {
 #[test]
 fn a_phase_that_ignores_its_findings_is_asked_again() {
     let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["design"], "F1")]);
+    run.finds("code-review", "fail", vec![injected(&["design"], "F1")]);
     run.happens(WalkStep { unchanged: true, ..happening("design", "done") });
     assert_eq!(run.last(), "design: no-result → retry after unchanged: attempt 2");
 }
@@ -273,10 +277,10 @@ fn the_test_sends_back_twice_and_then_a_human_decides() {
 fn ten_corrections_in_all_and_then_a_human_decides() {
     let mut run = at("code");
     for at in 0..10 {
-        run.until("code").finds("code", "finding", vec![of(&["design"], &format!("F{at}"))]);
+        run.until("code").finds("code", "finding", vec![injected(&["design"], &format!("F{at}"))]);
     }
     assert_eq!(run.last(), "code: finding → remand injector, corrections 1 → 0");
-    run.until("code").finds("code", "finding", vec![of(&["design"], "F10")]);
+    run.until("code").finds("code", "finding", vec![injected(&["design"], "F10")]);
     assert_eq!(run.last(), "code: finding → to decide");
     assert_eq!(run.commands(), "ask decide: override, try-again, stop");
 }
@@ -331,7 +335,7 @@ fn three_more_tries_and_no_fourth() {
     exhaust(&mut run, "design-review", "design", 3);
     for at in 0..3 {
         run.says("decide", "try-again").until("design-review");
-        run.finds("design-review", "fail", vec![of(&["design"], &format!("G{at}"))]);
+        run.finds("design-review", "fail", vec![injected(&["design"], &format!("G{at}"))]);
     }
     assert_eq!(run.commands(), "ask decide: override, stop; not offered: try-again (guided is used up)");
 }
@@ -364,7 +368,7 @@ fn a_security_blocker_cannot_be_overridden() {
     let mut run = at("code-review");
     exhaust(&mut run, "code-review", "code", 2);
     run.until("code-review");
-    let blocker = security_blocker(of(&["code"], "F9"));
+    let blocker = security_blocker(injected(&["code"], "F9"));
     run.finds("code-review", "pass", vec![blocker]);
     assert_eq!(run.status(), "failed at code-review: security-blocker, with by-code-review exhausted");
 }
@@ -373,7 +377,7 @@ fn a_security_blocker_cannot_be_overridden() {
 #[test]
 fn code_can_ask_for_replanning() {
     let mut run = at("code");
-    run.finds("code", "finding", vec![of(&["planning"], "F1")]);
+    run.finds("code", "finding", vec![injected(&["planning"], "F1")]);
     assert_eq!(run.last(), "code: finding → remand injector, corrections 10 → 9");
     assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
 }
@@ -382,7 +386,7 @@ fn code_can_ask_for_replanning() {
 #[test]
 fn design_can_ask_for_replanning() {
     let mut run = at("design");
-    run.finds("design", "finding", vec![of(&["planning"], "F1")]);
+    run.finds("design", "finding", vec![injected(&["planning"], "F1")]);
     assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
 }
 
@@ -391,7 +395,11 @@ fn design_can_ask_for_replanning() {
 fn several_findings_for_one_phase_are_one_dispatch() {
     let mut run = at("code-review");
     let before = run.dispatches();
-    run.finds("code-review", "fail", vec![of(&["code"], "F1"), of(&["code"], "F2"), of(&["code"], "F3")]);
+    run.finds(
+        "code-review",
+        "fail",
+        vec![injected(&["code"], "F1"), injected(&["code"], "F2"), injected(&["code"], "F3")],
+    );
     assert_eq!(run.commands(), "dispatch tsp-coder for code with 3 findings");
     assert_eq!(run.dispatches(), before + 1);
 }
@@ -408,7 +416,7 @@ fn pass_proceeds() {
 #[test]
 fn needs_improvement_with_minor_findings_only_proceeds() {
     let mut run = at("design-review");
-    run.finds("design-review", "needs-improvement", vec![minor(of(&["planning"], "F1"))]);
+    run.finds("design-review", "needs-improvement", vec![minor(injected(&["planning"], "F1"))]);
     assert_eq!(run.last(), "design-review: pass → next (code)");
     assert_eq!(run.confidence(), "high");
 }
@@ -417,7 +425,7 @@ fn needs_improvement_with_minor_findings_only_proceeds() {
 #[test]
 fn needs_improvement_with_one_finding_above_minor_is_routed() {
     let mut run = at("code-review");
-    let findings = vec![minor(of(&["planning"], "F1")), of(&["design"], "F2")];
+    let findings = vec![minor(injected(&["planning"], "F1")), injected(&["design"], "F2")];
     run.finds("code-review", "needs-improvement", findings);
     assert_eq!(
         run.last(),
@@ -430,7 +438,7 @@ fn needs_improvement_with_one_finding_above_minor_is_routed() {
 #[test]
 fn fail_is_routed() {
     let mut run = at("test");
-    run.finds("test", "fail", vec![of(&["design"], "F1")]);
+    run.finds("test", "fail", vec![injected(&["design"], "F1")]);
     assert_eq!(run.commands(), "dispatch tsp-designer for design with 1 finding");
 }
 
@@ -438,7 +446,7 @@ fn fail_is_routed() {
 #[test]
 fn fail_with_minor_findings_only_still_goes_where_they_say() {
     let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![minor(of(&["planning"], "F1"))]);
+    run.finds("code-review", "fail", vec![minor(injected(&["planning"], "F1"))]);
     assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
 }
 
@@ -460,7 +468,7 @@ fn a_finding_that_a_human_reattributes_goes_to_the_new_phase_with_the_next_rulin
 #[test]
 fn a_finding_on_its_way_is_moved_to_the_new_phase_if_that_is_ahead() {
     let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["planning"], "F1"), of(&["code"], "F2")]);
+    run.finds("code-review", "fail", vec![injected(&["planning"], "F1"), injected(&["code"], "F2")]);
     attribute(&mut run, 1, &["code"], &["design"]).expect("taken");
     run.until("design");
     assert_eq!(given(&run), ["F2"]);
@@ -472,10 +480,10 @@ fn a_finding_on_its_way_is_moved_to_the_new_phase_if_that_is_ahead() {
 #[test]
 fn a_later_report_of_the_same_finding_does_not_overrule_the_human() {
     let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["code"], "F1")]);
+    run.finds("code-review", "fail", vec![injected(&["code"], "F1")]);
     attribute(&mut run, 0, &["code"], &["design"]).expect("taken");
     run.until("code-review");
-    run.finds("code-review", "fail", vec![of(&["code"], "F1")]);
+    run.finds("code-review", "fail", vec![injected(&["code"], "F1")]);
     assert_eq!(run.commands(), "dispatch tsp-designer for design with 1 finding");
 }
 
@@ -483,7 +491,7 @@ fn a_later_report_of_the_same_finding_does_not_overrule_the_human() {
 #[test]
 fn a_settled_finding_changes_reports_only_also_after_the_end() {
     let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["code"], "F1")]);
+    run.finds("code-review", "fail", vec![injected(&["code"], "F1")]);
     run.finish();
     let over = run.status();
     let step = attribute(&mut run, 0, &["code"], &["design"]).expect("taken");
@@ -496,7 +504,7 @@ fn a_settled_finding_changes_reports_only_also_after_the_end() {
 #[test]
 fn an_impossible_attribution_is_refused_and_changes_nothing() {
     let mut run = at("design-review");
-    run.finds("design-review", "fail", vec![of(&["design"], "F1")]);
+    run.finds("design-review", "fail", vec![injected(&["design"], "F1")]);
     let before = run.walker.state.clone();
     let refused = |run: &mut Run, at, from: &[&str], to: &[&str]| {
         attribute(run, at, from, to).expect_err("refused").to_string()
@@ -540,7 +548,7 @@ fn at(phase: &str) -> Run {
 }
 
 /// A major finding that names its origin.
-fn of(phases: &[&str], id: &str) -> Finding {
+fn injected(phases: &[&str], id: &str) -> Finding {
     let claim = format!("requirement {id} is not covered by any unit");
     injected_by(phases, finding(id, &claim))
 }
@@ -549,7 +557,7 @@ fn of(phases: &[&str], id: &str) -> Finding {
 fn exhaust(run: &mut Run, phase: &str, injector: &str, limit: usize) {
     for at in 0..=limit {
         run.until(phase);
-        run.finds(phase, "fail", vec![of(&[injector], &format!("F{at}"))]);
+        run.finds(phase, "fail", vec![injected(&[injector], &format!("F{at}"))]);
     }
 }
 

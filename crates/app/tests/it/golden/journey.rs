@@ -1,6 +1,6 @@
 //! Runs from start to end, and every command that shows them on the way.
 
-use super::redaction::narrowed;
+use super::redaction::narrow_columns;
 use crate::place::Place;
 use crate::rehearsed::{REQUEST, SUB, Script, TEST_SUB, TRIVIAL, finding, implemented, review, role};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ fn sent_back_once() -> Script {
 }
 
 fn agent(place: &Place, script: &Script) -> String {
-    format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()))
+    format!("rehearsal:{}", place.write_outside("rehearsal.yaml", &script.text()))
 }
 
 /// Changes the ledger without the engine.
@@ -57,7 +57,7 @@ fn a_run_goes_from_request_to_commit_and_is_rolled_back() {
         "status",
         place.transcript(&[&["status"], &["status", "latest"], &["status", "nobody"]])
     );
-    insta::assert_snapshot!("runs", narrowed(&place.transcript(&[&["runs"]])));
+    insta::assert_snapshot!("runs", narrow_columns(&place.transcript(&[&["runs"]])));
     let lines: &[&[&str]] =
         &[&["log"], &["log", "--rulings"], &["log", "nobody"], &["log", "--task", "task-9"]];
     insta::assert_snapshot!("log", place.transcript(lines));
@@ -84,7 +84,7 @@ fn a_run_goes_from_request_to_commit_and_is_rolled_back() {
     evidence(&place);
     let lines: &[&[&str]] =
         &[&["clean", "--dry-run"], &["clean", "--older-than", "1"], &["clean"], &["clean"]];
-    insta::assert_snapshot!("clean", narrowed(&place.transcript(lines)));
+    insta::assert_snapshot!("clean", narrow_columns(&place.transcript(lines)));
     let lines: &[&[&str]] = &[&["rollback", "latest"], &["rollback", "latest", "--yes"]];
     insta::assert_snapshot!("rollback", place.transcript(lines));
     insta::assert_snapshot!("audit", place.transcript(&[&["audit"], &["audit", "--head", "9"]]));
@@ -96,9 +96,9 @@ fn a_run_goes_from_request_to_commit_and_is_rolled_back() {
 
 fn evidence(place: &Place) {
     insta::assert_snapshot!("evidence", place.transcript(&[&["evidence"], &["evidence", "nobody"]]));
-    let (file, folder) = (place.all().join("run.db"), place.all().join("sealed"));
+    let (file, folder) = (place.folder_of_test().join("run.db"), place.folder_of_test().join("sealed"));
     let (file, sealed) = (file.display().to_string(), folder.display().to_string());
-    let none = place.all().join("none").display().to_string();
+    let none = place.folder_of_test().join("none").display().to_string();
     let mut text = place.transcript(&[
         &["evidence", "--sqlite", &file],
         &["evidence", "--sqlite", &file],
@@ -126,7 +126,7 @@ fn a_run_that_waits_is_answered_and_cancelled() {
     let run = place.remand(&["run", REQUEST, "--interactive", "--agent", &agent]);
     insta::assert_snapshot!(
         "run-waiting",
-        super::redacted(&format!("{}exit code {}\n", run.out, run.code), &place.all())
+        super::redact(&format!("{}exit code {}\n", run.out, run.code), &place.folder_of_test())
     );
     let lines: &[&[&str]] =
         &[&["gates"], &["status"], &["status", "latest"], &["resume"], &["resume", "latest"]];
@@ -140,7 +140,8 @@ fn a_run_that_waits_is_answered_and_cancelled() {
     ];
     insta::assert_snapshot!("answer", place.transcript(lines));
     let resumed = place.remand(&["resume"]);
-    let asked = super::redacted(&format!("{}exit code {}\n", resumed.out, resumed.code), &place.all());
+    let asked =
+        super::redact(&format!("{}exit code {}\n", resumed.out, resumed.code), &place.folder_of_test());
     insta::assert_snapshot!("resume-answered", asked);
     insta::assert_snapshot!(
         "cancel",
@@ -172,7 +173,7 @@ fn json_output_is_nothing_but_json_and_has_its_keys() {
     let (last, steps) = steps.split_last().expect("steps");
     assert!(steps.iter().all(|step| step["rulings"].is_array() && step["at"].is_string()), "{steps:?}");
     assert_eq!((&last["ended"], &last["exit"]), (&json!("done"), &json!(0)));
-    let (file, folder) = (place.all().join("run.db"), place.all().join("sealed"));
+    let (file, folder) = (place.folder_of_test().join("run.db"), place.folder_of_test().join("sealed"));
     let (file, folder) = (file.display().to_string(), folder.display().to_string());
     let cases: &[(&[&str], &[&str])] = &[
         (&["runs"], &["count", "runs"]),

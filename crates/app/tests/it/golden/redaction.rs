@@ -31,7 +31,7 @@ const PATTERNS: &[(&str, &str)] = &[
 ];
 
 /// The text without anything specific to this run; `folder` is the folder of the test.
-pub fn redacted(text: &str, folder: &Path) -> String {
+pub fn redact(text: &str, folder: &Path) -> String {
     let mut text = text.replace(&folder.display().to_string(), "DIR");
     for (pattern, placeholder) in PATTERNS {
         let pattern = Regex::new(pattern).expect("a pattern");
@@ -41,18 +41,18 @@ pub fn redacted(text: &str, folder: &Path) -> String {
 }
 
 /// Columns two spaces apart, for tables whose widths depend on redacted text.
-pub fn narrowed(text: &str) -> String {
+pub fn narrow_columns(text: &str) -> String {
     let text = Regex::new(r"(\S) {2,}").expect("a pattern").replace_all(text, "$1  ").into_owned();
     Regex::new(r"  \d+ [smh]  ").expect("a pattern").replace_all(&text, "  [age]  ").into_owned()
 }
 
 /// Joins wrapped lines, because the line breaks depend on redacted text.
-pub fn joined(text: &str) -> String {
+pub fn join_lines(text: &str) -> String {
     Regex::new(r"\n {18}(\S)").expect("a pattern").replace_all(text, " $1").into_owned()
 }
 
 /// A check-up without what only the machine decides: how much is free, and what its kernel enforces.
-pub fn of_any_machine(checkup: &str) -> String {
+pub fn without_machine_facts(checkup: &str) -> String {
     let sandbox =
         Regex::new(r"(?m)^\w+ +sandbox .*\n((ok|warn) {3,}not enforced: .*\n)*").expect("a pattern");
     let count = Regex::new(r"with \d+ warnings?").expect("a pattern");
@@ -61,7 +61,7 @@ pub fn of_any_machine(checkup: &str) -> String {
 }
 
 /// A list of agents without the sandbox level, which depends on the Linux kernel.
-pub fn of_any_kernel(agents: &str) -> String {
+pub fn without_sandbox_level(agents: &str) -> String {
     let words = Regex::new(
         r"partly confined by the sandbox|confined by the sandbox|not confined: this machine has no sandbox",
     );

@@ -1,9 +1,9 @@
 //! Runs on issues that are killed, at any point, and gone on with.
 
-use crate::deaths::{Doomed, at_each};
 use crate::issue_script::{
     arguments, commits, finding, others, place, plan, reviewed, split, subtraction, task, three_tasks,
 };
+use crate::kills::{KilledRun, kill_at_each_point};
 use crate::place::Place;
 use crate::rehearsed::{Script, role};
 use crate::three_tasks::marked;
@@ -46,7 +46,7 @@ fn outcome(place: &Place) -> Outcome {
     let names = place.git(&["ls-tree", "-r", "--name-only", &row.branch]);
     let content = |name: &str| plain(place.git(&["show", &format!("{}:{name}", row.branch)]));
     let mut dispatches = reader.dispatches(&row.run).expect("dispatches");
-    // Those that died with the engine.
+    // Those that kills with the engine.
     dispatches.retain(|row| !row.command.contains('~'));
     let operations = reader.operations(&row.run).expect("operations");
     Outcome {
@@ -64,13 +64,13 @@ fn outcome(place: &Place) -> Outcome {
     }
 }
 
-/// Takes a run to its end with a death at this point and at every multiple after it. Returns the number of deaths.
-fn die_at(first: u64, script: &Script, (undisturbed, code): (&Outcome, i32)) -> u64 {
+/// Takes a run to its end with a death at this point and at every multiple after it. Returns the number of kills.
+fn run_with_kills(first: u64, script: &Script, (undisturbed, code): (&Outcome, i32)) -> u64 {
     let place = place();
     let begin = arguments(&place, "ABC-1", script);
-    let deaths = Doomed { place: &place, begin: &begin, code }.die_at(first, Some(RUNS));
-    assert_eq!(outcome(&place), *undisturbed, "first at {first}, {deaths} deaths");
-    deaths
+    let kills = KilledRun { place: &place, begin: &begin, code }.run_with_kills(first, Some(RUNS));
+    assert_eq!(outcome(&place), *undisturbed, "first at {first}, {kills} kills");
+    kills
 }
 
 /// The run that nothing happens to, which ends with this code.
@@ -89,8 +89,8 @@ fn a_run_on_an_issue_that_is_killed_at_any_point_has_the_same_result() {
         undisturbed.commits.last().map(String::as_str),
         Some("chore(todo): ABC-1 is In Progress, ABC-5 ABC-6 filed")
     );
-    let deaths = at_each(RUNS, |first| die_at(first, &script(), (&undisturbed, 0)));
-    assert!(deaths >= 50, "{deaths} deaths");
+    let kills = kill_at_each_point(RUNS, |first| run_with_kills(first, &script(), (&undisturbed, 0)));
+    assert!(kills >= 50, "{kills} kills");
 }
 
 /// A split with sub-issues, tests and code, and then a diagnosis that ends the run by its failure handler.
@@ -112,6 +112,6 @@ fn a_failure_handler_that_is_killed_at_any_point_leaves_one_comment_and_one_stat
     let issue = &undisturbed.files["TODO/ABC-1.md"];
     assert_eq!(issue.matches("The run failed at diagnosis: split-needed.").count(), 1, "{issue}");
     assert!(issue.contains("\nstatus: Todo\n"), "{issue}");
-    let deaths = at_each(RUNS, |first| die_at(first, &failing(), (&undisturbed, 4)));
-    assert!(deaths >= 2 * RUNS, "{deaths} deaths");
+    let kills = kill_at_each_point(RUNS, |first| run_with_kills(first, &failing(), (&undisturbed, 4)));
+    assert!(kills >= 2 * RUNS, "{kills} kills");
 }

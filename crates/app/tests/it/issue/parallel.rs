@@ -21,7 +21,7 @@ fn division() -> Script {
 }
 
 /// The branches of both, that of ABC-2 first, whichever of them began sooner.
-fn both(place: &Place) -> Vec<String> {
+fn run_both(place: &Place) -> Vec<String> {
     let first = arguments(place, "ABC-1", &three_tasks());
     let second = arguments(place, "ABC-2", &division());
     let start = |words: &[String]| place.start(&words.iter().map(String::as_str).collect::<Vec<_>>());
@@ -42,7 +42,7 @@ fn merge(place: &Place, branches: &[String]) {
     }
 }
 
-fn filed(place: &Place, branch: &str) -> BTreeSet<String> {
+fn filed_ids(place: &Place, branch: &str) -> BTreeSet<String> {
     let names =
         place.git(&["diff", "--diff-filter=A", "--name-only", &format!("work...{branch}"), "--", "TODO"]);
     names.lines().map(str::to_string).collect()
@@ -52,8 +52,8 @@ fn filed(place: &Place, branch: &str) -> BTreeSet<String> {
 #[test]
 fn two_parallel_runs_file_different_ids_and_both_merge() {
     let place = place_with(&[]);
-    let branches = both(&place);
-    let (one, other) = (filed(&place, &branches[0]), filed(&place, &branches[1]));
+    let branches = run_both(&place);
+    let (one, other) = (filed_ids(&place, &branches[0]), filed_ids(&place, &branches[1]));
     assert_eq!((one.len(), other.len()), (2, 2), "{one:?} {other:?}");
     assert!(one.is_disjoint(&other), "{one:?} {other:?}");
     merge(&place, &branches);
@@ -71,7 +71,7 @@ fn lists_with_adjacent_changes_merge_too_and_are_repaired_on_request() {
         ("TODO/README.md", tight),
         ("TODO/ABC-2.md", &OTHER.replace("- [ ] AC-1", "- [ ] AC-2: x\n- [ ] AC-1")),
     ]);
-    let branches = both(&place);
+    let branches = run_both(&place);
     merge(&place, &branches);
     let check = place.remand(&["issues", "check"]);
     assert_eq!(check.code, 1, "{}{}", check.out, check.err);

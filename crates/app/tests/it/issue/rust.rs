@@ -37,14 +37,14 @@ fn crate_place() -> Place {
 }
 
 /// The same text for the only file.
-fn about(said: Value) -> Value {
+fn in_only_file(said: Value) -> Value {
     let text =
         said.to_string().replace("sums/sub.py", "src/lib.rs").replace("tests/test_sub.py", "src/lib.rs");
     serde_json::from_str(&text.replace("test_subtracts", "subtracts")).expect("JSON")
 }
 
 /// Replaces text of the file, and fails if it is not there.
-fn edits(from: &str, to: &str) -> String {
+fn edit_command(from: &str, to: &str) -> String {
     format!("grep -qF '{from}' src/lib.rs && sed -i 's/{from}/{to}/' src/lib.rs")
 }
 
@@ -63,18 +63,30 @@ fn tests_next_to_the_code_are_red_without_the_code_that_make_wrote_in_the_same_f
     });
     let script = one_task()
         .with(role("plan/split").says(split(&[only], true)))
-        .with(role("make/stubs").writes("src/lib.rs", &with_stub).says(about(made("Signatures only."))))
-        .with(role("test").round(1).runs(&edits("mod tests {", new)).says(about(tested("ready", "stub"))))
-        .with(role("make").round(1).runs(&edits("todo!()", "2 + a - a + b - b")).says(given_up))
-        .with(role("check/diagnosis").says(about(diagnosis("test-design", "test"))))
-        .with(role("check/code").says(about(reviewed("acceptable", &[]))))
+        .with(
+            role("make/stubs").writes("src/lib.rs", &with_stub).says(in_only_file(made("Signatures only."))),
+        )
+        .with(
+            role("test")
+                .round(1)
+                .runs(&edit_command("mod tests {", new))
+                .says(in_only_file(tested("ready", "stub"))),
+        )
+        .with(role("make").round(1).runs(&edit_command("todo!()", "2 + a - a + b - b")).says(given_up))
+        .with(role("check/diagnosis").says(in_only_file(diagnosis("test-design", "test"))))
+        .with(role("check/code").says(in_only_file(reviewed("acceptable", &[]))))
         .with(
             role("test")
                 .round(2)
-                .runs(&edits("sub(3, 2), 2", "sub(3, 2), 1"))
-                .says(about(tested("ready", "stub"))),
+                .runs(&edit_command("sub(3, 2), 2", "sub(3, 2), 1"))
+                .says(in_only_file(tested("ready", "stub"))),
         )
-        .with(role("make").round(2).runs(&edits("todo!()", "a - b")).says(about(made("Subtract."))));
+        .with(
+            role("make")
+                .round(2)
+                .runs(&edit_command("todo!()", "a - b"))
+                .says(in_only_file(made("Subtract."))),
+        );
     let words = arguments(&place, "ABC-1", &script);
     let mut command = place.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
     with_rust(&mut command);

@@ -7,7 +7,7 @@ use crate::three_tasks::await_some;
 use remand_ledger::Reader;
 
 /// A run that stops immediately: no dispatch, no commit, and a reason.
-fn refused(place: &Place, words: &[&str]) {
+fn assert_refused(place: &Place, words: &[&str]) {
     let shown = run(place, "ABC-1", &one_task());
     assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
     for word in words {
@@ -24,20 +24,20 @@ fn refused(place: &Place, words: &[&str]) {
 fn a_checkout_that_is_dirty_or_detached_stops_a_run() {
     let place = place();
     place.write("left.txt", "not committed");
-    refused(&place, &["1 uncommitted change", "left.txt", "commit or stash it"]);
+    assert_refused(&place, &["1 uncommitted change", "left.txt", "commit or stash it"]);
     std::fs::remove_file(place.project().join("left.txt")).expect("removed");
     place.git(&["checkout", "-q", "--detach"]);
-    refused(&place, &["HEAD is detached", "git switch BRANCH"]);
+    assert_refused(&place, &["HEAD is detached", "git switch BRANCH"]);
 }
 
 // OT-01
 #[test]
 fn an_issue_that_is_done_or_waits_for_another_stops_a_run() {
     let done = place_with(&[("TODO/ABC-1.md", &ISSUE.replace("status: Todo", "status: Done"))]);
-    refused(&done, &["ABC-1 is already Done", "set its status back"]);
+    assert_refused(&done, &["ABC-1 is already Done", "set its status back"]);
     let waiting = ISSUE.replace("depends-on: []", "depends-on: [ABC-2, ABC-9]");
     let waiting = place_with(&[("TODO/ABC-1.md", &waiting)]);
-    refused(
+    assert_refused(
         &waiting,
         &[
             "depends on ABC-2, which is Todo in the base",
@@ -47,7 +47,7 @@ fn an_issue_that_is_done_or_waits_for_another_stops_a_run() {
     );
     // Done in the checkout is not Done in the base.
     waiting.write("TODO/ABC-2.md", &OTHER.replace("Todo", "Done"));
-    refused(&waiting, &["depends on ABC-2, which is Todo in the base"]);
+    assert_refused(&waiting, &["depends on ABC-2, which is Todo in the base"]);
 }
 
 // OT-01 OT-11
@@ -55,7 +55,10 @@ fn an_issue_that_is_done_or_waits_for_another_stops_a_run() {
 fn an_issue_that_needs_the_work_of_a_run_cannot_start_until_that_work_is_in_the_base() {
     let place =
         place_with(&[("TODO/ABC-1.md", &ISSUE.replace("depends-on: []", "needs-run: 20260101-000000-abcd"))]);
-    refused(&place, &["needs the work of run 20260101-000000-abcd", "git merge remand/20260101-000000-abcd"]);
+    assert_refused(
+        &place,
+        &["needs the work of run 20260101-000000-abcd", "git merge remand/20260101-000000-abcd"],
+    );
     place.git(&["commit", "-q", "--allow-empty", "-m", "Its work\n\nRemand-Run: 20260101-000000-abcd"]);
     let shown = run(&place, "ABC-1", &one_task());
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);

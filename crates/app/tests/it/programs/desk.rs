@@ -76,14 +76,14 @@ impl Desk {
         let script = Script::parse(script, "script").expect("a script");
         let desk = Desk { place, standin: Standin::start(script).expect("a stand-in") };
         let url = desk.standin.url();
-        desk.at_home(
+        desk.write_in_home(
             ".codex/config.toml",
             &format!(
                 "model = \"{KNOWN}\"\nmodel_provider = \"standin\"\n[model_providers.standin]\nname = \"Stand-in\"\nbase_url = \"{url}/v1\"\n\
                  env_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\nrequest_max_retries = 1\nstream_max_retries = 1\n"
             ),
         );
-        desk.at_home(
+        desk.write_in_home(
             ".config/opencode/opencode.json",
             &format!(
                 r#"{{"model":"standin/stand-in","small_model":"standin/stand-in","enabled_providers":["standin"],"provider":{{"standin":{{
@@ -96,7 +96,7 @@ impl Desk {
     }
 
     /// Writes a file below the user's home.
-    pub fn at_home(&self, path: &str, text: &str) {
+    pub fn write_in_home(&self, path: &str, text: &str) {
         let path = self.place.user_home().join(path);
         fs::create_dir_all(path.parent().expect("a folder")).expect("folder");
         fs::write(path, text).expect("file");
@@ -124,19 +124,19 @@ impl Desk {
         command
     }
 
-    fn quickly(&self, program: Program) -> Command {
+    fn quick_command(&self, program: Program) -> Command {
         let Program { name, model } = program;
         self.command(&["run", REQUEST, "--workflow", "quick", "--agent", name, "--model", model])
     }
 
     /// Runs `quick` with one program for all roles.
     pub fn quick(&self, program: Program) -> Shown {
-        shown(self.quickly(program))
+        shown(self.quick_command(program))
     }
 
     /// Starts `quick` and leaves it running.
     pub fn start_quick(&self, program: Program) -> Child {
-        let mut command = self.quickly(program);
+        let mut command = self.quick_command(program);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts")
     }
 
@@ -151,7 +151,7 @@ impl Desk {
     }
 
     /// What a program printed.
-    pub fn said(&self, row: &DispatchRow) -> String {
+    pub fn output_of(&self, row: &DispatchRow) -> String {
         let blob = self.place.reader().blob(row.output.expect("its output")).expect("a blob");
         String::from_utf8_lossy(&blob).into_owned()
     }

@@ -31,7 +31,8 @@ fn result() -> Value {
 fn doctor_dispatches_an_agent_once_on_request() {
     let place = Place::configured(TRIVIAL);
     let greeter = role("greeter").says(json!({"verdict": "done", "summary": "Hello."}));
-    let agent = format!("rehearsal:{}", place.beside("greeter.yaml", &Script::quick().with(greeter).text()));
+    let agent =
+        format!("rehearsal:{}", place.write_outside("greeter.yaml", &Script::quick().with(greeter).text()));
     let shown = place.remand(&["doctor", "--agent", &agent, "--model", "small"]);
     let said = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
@@ -40,7 +41,7 @@ fn doctor_dispatches_an_agent_once_on_request() {
     );
     assert_eq!(shown.code, 0, "{said}");
 
-    let failing = place.settle("failing", "#!/bin/sh\necho 'not today' >&2\nexit 3\n");
+    let failing = place.write_program("failing", "#!/bin/sh\necho 'not today' >&2\nexit 3\n");
     let row = format!(
         "[agents.failing]\ntitle = \"Failing\"\ncommand = [{failing:?}]\nspeaks = \"text\"\narguments = []\n"
     );
@@ -59,7 +60,7 @@ fn doctor_dispatches_an_agent_once_on_request() {
 fn an_agent_defined_by_the_repository_is_never_started_to_list_it_and_cannot_replace_a_known_one() {
     let place = Place::new().without_agents();
     let mark = place.user_home().join("started");
-    let cloned = place.settle("cloned", &format!("#!/bin/sh\ntouch {}\necho 1.2.3\n", mark.display()));
+    let cloned = place.write_program("cloned", &format!("#!/bin/sh\ntouch {}\necho 1.2.3\n", mark.display()));
     let row = format!("[agents.cloned]\ntitle = \"Cloned\"\ncommand = [{cloned:?}]\narguments = []\n");
     place.write("remand.toml", &format!("{TRIVIAL}\n{row}"));
     let shown = place.remand(&["agents", "cloned"]);
@@ -74,7 +75,7 @@ fn an_agent_defined_by_the_repository_is_never_started_to_list_it_and_cannot_rep
     assert!(!mark.exists(), "it was started");
 
     place.write("remand.toml", TRIVIAL);
-    place.settings_of_user(&row);
+    place.add_user_settings(&row);
     let shown = place.remand(&["agents", "cloned"]);
     assert!(shown.out.contains("1.2.3") && mark.exists(), "the user's own is asked: {shown:?}");
 }
@@ -83,7 +84,7 @@ fn an_agent_defined_by_the_repository_is_never_started_to_list_it_and_cannot_rep
 #[test]
 fn a_user_script_can_be_an_agent() {
     let place = Place::new();
-    let script = place.settle("agent", &AGENT.replace("RESULT", &result().to_string()));
+    let script = place.write_program("agent", &AGENT.replace("RESULT", &result().to_string()));
     let settings = format!(
         "{TRIVIAL}\n[roles.implementer]\nagent = \"mine\"\n\n[agents.mine]\ntitle = \"Mine\"\ncommand = [{script:?}]\n\
          speaks = \"text\"\narguments = [\"${{result}}\"]\n"
@@ -117,7 +118,7 @@ END
 fn a_result_within_json_lines_is_recorded_as_received() {
     let place = Place::new();
     let said = json!({"text": format!("It is done.\n```json\n{}\n```\n", result())});
-    let script = place.settle("agent", &TALKING.replace("SAID", &said.to_string()));
+    let script = place.write_program("agent", &TALKING.replace("SAID", &said.to_string()));
     let row = format!(
         "[roles.implementer]\nagent = \"mine\"\n\n[agents.mine]\ntitle = \"Mine\"\ncommand = [{script:?}]\n\
          arguments = []\n\n[agents.mine.hear]\nanswer = [{{ at = \"text\" }}]\nend = [{{ in = {{ end = true }} }}]\n"
@@ -133,11 +134,11 @@ fn a_result_within_json_lines_is_recorded_as_received() {
     let again = Place::configured(TRIVIAL);
     let shown = again.run(REQUEST, &text, &["--workflow", "quick"]);
     assert_eq!(shown.code, 0, "{}{}\n{text}", shown.out, shown.err);
-    let told = |place: &Place| {
+    let dispatches = |place: &Place| {
         let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
         rows.into_iter().map(|row| (row.phase, row.says, row.failure)).collect::<Vec<_>>()
     };
-    assert_eq!(told(&again), told(&place));
+    assert_eq!(dispatches(&again), dispatches(&place));
 }
 
 /// Does half of the work first, and does not remember it.
@@ -159,7 +160,7 @@ echo '{"end": true}'
 #[test]
 fn an_agent_that_cannot_resume_its_session_starts_fresh_with_all_inputs() {
     let place = Place::new();
-    let script = place.settle("agent", &FORGETFUL.replace("RESULT", &result().to_string()));
+    let script = place.write_program("agent", &FORGETFUL.replace("RESULT", &result().to_string()));
     let row = format!(
         "[roles.implementer]\nagent = \"mine\"\n\n[agents.mine]\ntitle = \"Mine\"\ncommand = [{script:?}]\n\
          arguments = [\"${{result}}\", {{ if = \"session\", then = [\"${{session}}\"] }}]\n\n[agents.mine.hear]\n\
@@ -206,7 +207,7 @@ fn a_home_kept_for_a_session_does_not_lead_outside() {
     let user = place.user_home();
     let script =
         GRASPING.replace("RESULT", &result().to_string()).replace("USER", &user.display().to_string());
-    let script = place.settle("agent", &script);
+    let script = place.write_program("agent", &script);
     let row = format!(
         "[roles.implementer]\nagent = \"mine\"\n\n[agents.mine]\ntitle = \"Mine\"\ncommand = [{script:?}]\n\
          credentials = [\".account/key\"]\n\
@@ -243,7 +244,7 @@ END
 #[test]
 fn the_engine_waits_as_long_as_the_service_asks() {
     let place = Place::new();
-    let script = place.settle("agent", &LIMITED.replace("RESULT", &result().to_string()));
+    let script = place.write_program("agent", &LIMITED.replace("RESULT", &result().to_string()));
     let row = format!(
         "[roles.implementer]\nagent = \"mine\"\n\n[agents.mine]\ntitle = \"Mine\"\ncommand = [{script:?}]\n\
          speaks = \"text\"\narguments = [\"${{result}}\", \"${{dispatch}}\"]\n"
@@ -281,7 +282,7 @@ echo '{"end": true}'
 fn findings_of_quick_checks_go_back_to_the_same_session_and_others_do_not() {
     let sessions = |operation: &str| {
         let place = Place::new();
-        let script = place.settle("agent", &HASTY.replace("RESULT", &result().to_string()));
+        let script = place.write_program("agent", &HASTY.replace("RESULT", &result().to_string()));
         let checks =
             "[checks]\ndetect = false\n\n[checks.finished]\ncommand = \"! grep -rq FIXME sums\"\ntier = 1\n";
         let row = format!(

@@ -152,7 +152,7 @@ fn works(program: Program, session: Session) {
     let sessions: Vec<&String> = rows.iter().filter_map(|row| row.session.as_ref()).collect();
     assert_eq!(sessions.len(), 4, "{rows:?}");
     let goes_on = sessions[0] == sessions[1];
-    assert_eq!(goes_on, session == Session::GoesOn, "{sessions:?}: {}", desk.said(&rows[1]));
+    assert_eq!(goes_on, session == Session::GoesOn, "{sessions:?}: {}", desk.output_of(&rows[1]));
     assert_ne!(sessions[1], sessions[2]);
 
     // A new session gets all inputs.

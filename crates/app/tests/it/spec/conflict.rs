@@ -1,7 +1,7 @@
 //! Engineer and reviewer disagree: the user decides among stated positions, and the decision binds.
 
 use super::rehearsed::{approved, engineer, gap, objected, one_gap, proposal, proposed, reviewer};
-use super::{begin, board, given, paper, place};
+use super::{begin, board, document, given, place};
 use crate::rehearsed::Script;
 use remand_kernel::gaps::{GapStatus, IssueState};
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ fn the_gate_shows_every_position_and_the_choice_binds_the_next_engineer() {
         assignment.contains("A human decided on ISSUE-R1-001: Let the operator say. This binds you."),
         "{assignment}"
     );
-    let decisions = paper(&place, "decisions.md");
+    let decisions = document(&place, "decisions.md");
     for line in
         ["**Decision:** Let the operator say", "**Reason:** both can live with it", "**Decided by:** ada"]
     {
@@ -147,11 +147,11 @@ fn earlier_statements_about_a_gap_count_together_with_later_ones() {
 #[test]
 fn many_disagreements_are_reported() {
     let place = at_gate();
-    let summary = paper_of_round_two(&place);
+    let summary = document_of_round_two(&place);
     assert!(summary.contains("the engineer disagreed with 1 of 1 issues"), "{summary}");
 }
 
-fn paper_of_round_two(place: &super::Place) -> String {
+fn document_of_round_two(place: &super::Place) -> String {
     // The documents of a round are written before the next one starts; the ledger has them immediately.
     let notes = place.reader().notes(&place.latest().run).expect("notes");
     notes.iter().map(|note| format!("{}\n", note.text)).collect()

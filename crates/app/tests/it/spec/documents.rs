@@ -1,9 +1,9 @@
 //! What a refinement leaves: the specification, the rounds as people read them, the moves of every gap.
 
 use super::rehearsed::{
-    approved, engineer, gap, inventory, last_look, objected, one_gap, proposal, proposed, reviewer,
+    approved, engineer, final_review, gap, inventory, objected, one_gap, proposal, proposed, reviewer,
 };
-use super::{SPEC, begin, board, committed, given, has_paper, json, paper, place, place_with, prompts};
+use super::{SPEC, begin, board, committed, document, given, has_document, json, place, place_with, prompts};
 use crate::rehearsed::{Script, role};
 use remand_kernel::gaps::{Actor, GapStatus};
 use remand_ledger::fact::NoteKind;
@@ -36,7 +36,7 @@ pub fn two_rounds() -> Script {
         reviewer().round(1).says(review),
         engineer("batch-1").round(2).says(second),
         reviewer().round(2).says(approved(&["GAP-FLOW-001"])),
-        last_look(),
+        final_review(),
     ])
 }
 
@@ -54,7 +54,7 @@ fn accepted_text_is_put_into_the_specification_and_every_other_byte_stays() {
         .replace("stored on the server.\n", "stored on the server.\n\nThey survive a restart.\n");
     assert_eq!(committed(&place, "specs/sessions_v1.0.md"), wanted);
     assert_eq!(committed(&place, super::FILE), SPEC, "the specification itself is the user's");
-    let summary = paper(&place, "summary.md");
+    let summary = document(&place, "summary.md");
     for line in
         ["**Status:** complete", "**Rounds:** 2 counted", "`specs/sessions_v1.0.md`", "| closed    | 2    |"]
     {
@@ -81,9 +81,9 @@ fn text_that_looks_like_a_secret_stays_in_the_specification_and_is_reported_if_i
     assert!(written.contains("with a name and [secret: GitHub token] and nothing else."), "{written}");
     assert_eq!(given(&place, "engineer", "spec.md")[0].matches("[secret: GitHub token]").count(), 2);
     let notes = place.reader().notes(&place.latest().run).expect("notes");
-    let told = "line 7 of specs/sessions_v1.0.md says [secret: GitHub token] instead of the text of docs/sessions.md";
+    let reported = "line 7 of specs/sessions_v1.0.md says [secret: GitHub token] instead of the text of docs/sessions.md";
     assert!(
-        notes.iter().any(|note| note.kind == NoteKind::Concern && note.text.starts_with(told)),
+        notes.iter().any(|note| note.kind == NoteKind::Concern && note.text.starts_with(reported)),
         "{notes:?}"
     );
 }
@@ -93,23 +93,23 @@ fn text_that_looks_like_a_secret_stays_in_the_specification_and_is_reported_if_i
 fn every_round_has_its_documents_for_people() {
     let place = place();
     assert_eq!(begin(&place, &two_rounds(), &[]).code, 0);
-    let first = paper(&place, "round_001/engineer.md");
+    let first = document(&place, "round_001/engineer.md");
     assert!(
         first.contains("## GAP-FLOW-001: What about Login?") && first.contains("### Trade-offs"),
         "{first}"
     );
-    let review = paper(&place, "round_001/reviewer.md");
+    let review = document(&place, "round_001/reviewer.md");
     assert!(review.contains("ISSUE-R1-001") && review.contains("**needs revision**"), "{review}");
-    let second = paper(&place, "round_002/reviewer.md");
+    let second = document(&place, "round_002/reviewer.md");
     assert!(
         second.contains("**No issues found.**") && second.contains("## Checks performed\n\n- closes"),
         "{second}"
     );
-    let summary = paper(&place, "round_001/summary.md");
+    let summary = document(&place, "round_001/summary.md");
     assert!(summary.contains("**End:** converging") && summary.contains("proposed → accepted"), "{summary}");
-    let status = paper(&place, "status.md");
+    let status = document(&place, "status.md");
     assert!(status.contains("## Convergence") && status.contains("| GAP-DATA-001 |"), "{status}");
-    assert!(has_paper(&place, "decisions.md") && !has_paper(&place, "round_003"));
+    assert!(has_document(&place, "decisions.md") && !has_document(&place, "round_003"));
 }
 
 // SR-02
@@ -133,8 +133,8 @@ fn every_move_of_a_gap_is_recorded_with_its_one_actor() {
         (GapStatus::Closed, Actor::Engine),
     ];
     assert_eq!(moves, wanted);
-    let told = json(&place, &["gaps", "--json"]);
-    assert_eq!((&told["open"], told["moves"].as_array().map(Vec::len)), (&json!(0), Some(10)));
+    let reported = json(&place, &["gaps", "--json"]);
+    assert_eq!((&reported["open"], reported["moves"].as_array().map(Vec::len)), (&json!(0), Some(10)));
 }
 
 // SR-01
@@ -143,7 +143,7 @@ fn each_role_starts_fresh_and_sees_only_documents() {
     let place = place();
     let checkout = place.project().join("README.md").display().to_string();
     let hidden = ["../../../../../trees", "../../../dispatches", "../../../status.md", checkout.as_str()];
-    let mut curious = engineer("batch-1").attempt(1).going_on();
+    let mut curious = engineer("batch-1").attempt(1).ignoring_failures();
     for path in ["spec.md", "README.md"].iter().chain(&hidden) {
         curious = curious.does(json!({"read": path}));
     }
@@ -201,7 +201,7 @@ fn unreadable_given_gaps_stop_the_run_and_the_error_names_file_and_remedy() {
 #[test]
 fn a_specification_without_a_gap_is_complete_after_a_final_review() {
     let place = place();
-    assert_eq!(begin(&place, &Script::of([inventory(&[]), last_look()]), &[]).code, 0);
+    assert_eq!(begin(&place, &Script::of([inventory(&[]), final_review()]), &[]).code, 0);
     assert_eq!(committed(&place, "specs/sessions_v1.0.md"), SPEC);
 }
 

@@ -1,9 +1,9 @@
 //! Invalid results: retries with other instructions, rounds that do not count, gaps without a proposal.
 
 use super::rehearsed::{
-    approved, engineer, gap, inventory, last_look, one_gap, proposal, proposed, reviewer,
+    approved, engineer, final_review, gap, inventory, one_gap, proposal, proposed, reviewer,
 };
-use super::{begin, board, given, json, paper, place, prompts};
+use super::{begin, board, document, given, json, place, prompts};
 use crate::rehearsed::Script;
 use remand_kernel::gaps::{BlockedOn, GapStatus, RoundState};
 use serde_json::json;
@@ -22,7 +22,7 @@ fn a_retry_gets_advice_about_the_failure_before_it() {
     assert!(!prompts[0].contains("previous attempt failed"), "{}", prompts[0]);
     assert!(prompts[1].contains("your result has to be in `"), "{}", prompts[1]);
     assert!(prompts[2].contains("Answer even if you are uncertain"), "{}", prompts[2]);
-    let status = paper(&place, "status.md");
+    let status = document(&place, "status.md");
     let errors = status.split("## Errors and retries").nth(1).expect("errors are in the status");
     assert_eq!(errors.matches("engineer (batch-1): malformed").count(), 2, "{status}");
     assert_eq!(errors.matches("tried again").count(), 2, "{status}");
@@ -60,8 +60,8 @@ fn two_failed_rounds_in_a_row_ask_the_user_and_neither_counts() {
     let script = one_gap().with(engineer("batch-1").does(json!({"print": "nothing"})));
     let shown = begin(&place, &script, &[]);
     assert_eq!(shown.code, 5, "an autonomous run pauses: {shown:?}");
-    let told = json(&place, &["rounds", "--json"]);
-    let states: Vec<&str> = told["rounds"]
+    let reported = json(&place, &["rounds", "--json"]);
+    let states: Vec<&str> = reported["rounds"]
         .as_array()
         .expect("rows")
         .iter()
@@ -83,8 +83,8 @@ fn a_failed_round_is_recorded_and_the_next_one_works_on_the_same_gaps() {
         rows.iter().map(|row| row.state).collect::<Vec<_>>(),
         [RoundState::Failed, RoundState::Converging]
     );
-    assert!(paper(&place, "round_001/summary.md").contains("**End:** failed"));
-    assert!(paper(&place, "round_002/engineer.md").contains("Three tries."));
+    assert!(document(&place, "round_001/summary.md").contains("**End:** failed"));
+    assert!(document(&place, "round_002/engineer.md").contains("Three tries."));
 }
 
 // SR-04
@@ -99,7 +99,7 @@ fn unreviewed_proposals_are_reviewed_first_in_the_next_round() {
     let shown = given(&place, "spec-reviewer", "proposals.md");
     let last = shown.last().expect("a review");
     assert!(last.contains("GAP-FLOW-001 (not reviewed yet)") && last.contains("Three tries."), "{last}");
-    assert!(paper(&place, "round_001/reviewer.md").contains("The proposals are unreviewed."));
+    assert!(document(&place, "round_001/reviewer.md").contains("The proposals are unreviewed."));
     assert!(board(&place).rows().iter().all(|row| row.state.counts()), "a round without review counts");
 }
 
@@ -120,7 +120,7 @@ fn an_engineer_without_proposals_gets_one_gap_by_name_which_then_waits_for_somet
     let place = place();
     let script = one_gap().with(engineer("batch-1").says(json!({"verdict": "nothing", "proposals": []})));
     let shown = begin(&place, &script, &[]);
-    assert_eq!(shown.code, 5, "the user is told: {shown:?}");
+    assert_eq!(shown.code, 5, "the user is asked: {shown:?}");
     let assignments = given(&place, "engineer", "assignment.md");
     assert!(!assignments[0].contains("Address GAP-FLOW-001 now"), "{}", assignments[0]);
     assert!(assignments[1].contains("Address GAP-FLOW-001 now"), "{}", assignments[1]);
@@ -143,7 +143,7 @@ fn only_the_gap_assigned_by_name_waits_and_the_others_get_their_turn() {
         engineer("batch-2").says(nothing()),
         engineer("batch-1").round(3).says(proposed(&[proposal("GAP-DATA-001", "Login", "Three tries.")])),
         reviewer().says(approved(&["GAP-DATA-001"])),
-        last_look(),
+        final_review(),
     ]);
     let shown = begin(&place, &script, &[]);
     assert_eq!(shown.code, 5, "{shown:?}");
@@ -175,7 +175,7 @@ fn a_decision_of_the_user_lifts_the_block_and_is_binding() {
     assert_eq!(shown.code, 0, "{shown:?}");
     let last = given(&place, "engineer", "assignment.md").pop().expect("an assignment");
     assert!(last.contains("The board wants three tries. This binds you."), "{last}");
-    assert!(paper(&place, "decisions.md").contains("**Reason:** of the audit"));
+    assert!(document(&place, "decisions.md").contains("**Reason:** of the audit"));
 }
 
 // SR-13
@@ -189,7 +189,7 @@ fn when_two_proposals_change_one_section_one_is_merged_and_the_other_goes_back()
         reviewer().round(1).says(approved(&["GAP-FLOW-001", "GAP-DATA-001"])),
         engineer("batch-1").round(2).says(proposed(&[proposal("GAP-DATA-001", "Storage", "In a database.")])),
         reviewer().round(2).says(approved(&["GAP-DATA-001"])),
-        last_look(),
+        final_review(),
     ]);
     let shown = begin(&place, &script, &[]);
     assert_eq!(shown.code, 0, "{shown:?}");
@@ -197,7 +197,7 @@ fn when_two_proposals_change_one_section_one_is_merged_and_the_other_goes_back()
     let first: Vec<u64> =
         rows.iter().filter(|row| row.role == "engineer" && row.visit == 1).map(|row| row.seq).collect();
     assert!(first.len() == 2 && first[0] == first[1], "both engineers begin at once: {first:?}");
-    let summary = paper(&place, "round_001/summary.md");
+    let summary = document(&place, "round_001/summary.md");
     assert!(summary.contains("GAP-FLOW-001 and GAP-DATA-001 both write section `login`"), "{summary}");
     let text = super::committed(&place, "specs/sessions_v1.0.md");
     assert_eq!((text.matches("Three tries.").count(), text.matches("In a database.").count()), (1, 1));
@@ -213,7 +213,7 @@ fn a_round_gets_at_most_the_configured_number_of_gaps_the_worst_first() {
         reviewer().round(1).says(approved(&["GAP-DATA-001"])),
         engineer("batch-1").round(2).says(proposed(&[proposal("GAP-FLOW-001", "Login", "Three tries.")])),
         reviewer().round(2).says(approved(&["GAP-FLOW-001"])),
-        last_look(),
+        final_review(),
     ]);
     assert_eq!(begin(&place, &script, &[]).code, 0);
     let given = given(&place, "engineer", "assignment.md");

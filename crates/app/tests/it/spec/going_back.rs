@@ -1,9 +1,9 @@
 //! Rounds that a human rolls back: archived, never deleted, within limits; after that the best attempt is kept.
 
 use super::rehearsed::{
-    approved, engineer, gap, inventory, last_look, objected, one_gap, proposal, proposed, reviewer,
+    approved, engineer, final_review, gap, inventory, objected, one_gap, proposal, proposed, reviewer,
 };
-use super::{Place, SPEC, begin, board, committed, given, has_paper, json, paper, place};
+use super::{Place, SPEC, begin, board, committed, document, given, has_document, json, place};
 use crate::rehearsed::Script;
 use remand_kernel::gaps::GapStatus;
 use remand_ledger::{ReplayFrom, replay};
@@ -29,7 +29,7 @@ fn three_gaps() -> Script {
         reviewer().round(2).says(approved(&["GAP-B-001", "GAP-C-001"])),
         engineer("batch-1").round(3).says(proposed(&[proposal("GAP-B-001", "Storage", "Beta, well.")])),
         reviewer().round(3).says(approved(&["GAP-B-001", "GAP-C-001"])),
-        last_look(),
+        final_review(),
     ])
 }
 
@@ -56,7 +56,7 @@ fn a_rollback_restores_text_and_gaps_from_the_start_of_the_round() {
     let place = after_round_one();
     let accepted = board(&place);
     assert_eq!(accepted.gaps().filter(|gap| gap.status == GapStatus::Resolved).count(), 1);
-    assert!(paper(&place, "spec.md").contains("Alpha."));
+    assert!(document(&place, "spec.md").contains("Alpha."));
     assert_eq!(place.remand(&["rounds", "rollback", "latest", "--to", "1", "--reason", "no"]).code, 5);
     let specs = given(&place, "engineer", "spec.md");
     assert_eq!(specs[3], SPEC, "the accepted text is gone");
@@ -91,10 +91,10 @@ fn a_rolled_back_round_is_archived_with_its_documents_and_gaps_and_text_are_rest
         "Give numbers.",
     ]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    let kept = paper(&place, "round_001_rolled_back_1/engineer.md");
+    let kept = document(&place, "round_001_rolled_back_1/engineer.md");
     assert!(kept.contains("Three tries.") && !kept.contains("please"), "{kept}");
-    assert!(paper(&place, "round_001/engineer.md").contains("Three tries, please."));
-    let status = paper(&place, "status.md");
+    assert!(document(&place, "round_001/engineer.md").contains("Three tries, please."));
+    let status = document(&place, "status.md");
     for line in
         ["## Round 1 rolled back", "**Reason:** too abstract", "- Give numbers.", "round_001_rolled_back_1"]
     {
@@ -128,13 +128,13 @@ fn a_rollback_to_an_earlier_round_also_rolls_back_all_later_ones() {
     }
     assert!(!evidence.contains("Nothing was committed"), "{evidence}");
     for round in ["round_001_rolled_back_1", "round_002_rolled_back_1"] {
-        assert!(paper(&place, &format!("{round}/engineer.md")).contains("Three tries."), "{round}");
+        assert!(document(&place, &format!("{round}/engineer.md")).contains("Three tries."), "{round}");
     }
-    assert!(has_paper(&place, "round_001/summary.md") && !has_paper(&place, "round_002"));
-    let told = json(&place, &["rounds", "--json"]);
-    assert_eq!(told["rollbacks"].as_array().map(Vec::len), Some(1), "one rollback for both: {told}");
-    assert_eq!((told["rounds"].as_array().map(Vec::len), &told["round"]), (Some(1), &json!(2)));
-    let (max, left) = (told["max-rounds"].as_u64().expect("a number"), left(&place, "rounds"));
+    assert!(has_document(&place, "round_001/summary.md") && !has_document(&place, "round_002"));
+    let reported = json(&place, &["rounds", "--json"]);
+    assert_eq!(reported["rollbacks"].as_array().map(Vec::len), Some(1), "one rollback for both: {reported}");
+    assert_eq!((reported["rounds"].as_array().map(Vec::len), &reported["round"]), (Some(1), &json!(2)));
+    let (max, left) = (reported["max-rounds"].as_u64().expect("a number"), left(&place, "rounds"));
     assert_eq!((max, u64::from(left) + 1), (9, 9), "the second round stays spent, and both say so (CORE-11)");
     let issues: Vec<String> = board(&place).issues().map(|issue| issue.id.to_string()).collect();
     assert_eq!(issues, ["ISSUE-R1-002"], "an id that was given is never given again");
@@ -147,7 +147,7 @@ fn a_round_that_is_rolled_back_early_keeps_its_documents() {
     assert_eq!(begin(&place, &one_gap(), &["--budget-dispatches", "2"]).code, 5, "before the review");
     let shown = place.remand(&["rounds", "rollback", "latest", "--to", "1", "--reason", "too early"]);
     assert_eq!(shown.code, 5, "{shown:?}");
-    let kept = |name: &str| paper(&place, &format!("round_001_rolled_back_1/{name}"));
+    let kept = |name: &str| document(&place, &format!("round_001_rolled_back_1/{name}"));
     assert!(kept("engineer.md").contains("Three tries."), "{}", kept("engineer.md"));
     assert!(kept("reviewer.md").contains("rolled back before it was reviewed"), "{}", kept("reviewer.md"));
     assert!(kept("summary.md").contains("rolled back before it was closed"), "{}", kept("summary.md"));
@@ -167,7 +167,7 @@ fn a_round_with_failed_engineers_can_be_redone() {
     assert!(place.remand(&["gates"]).out.contains("Two rounds in a row failed."));
     let shown = place.remand(&["answer", "latest", "redo", "--note", "Name a number."]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    assert!(has_paper(&place, "round_002_rolled_back_1/summary.md"));
+    assert!(has_document(&place, "round_002_rolled_back_1/summary.md"));
     assert!(given(&place, "engineer", "adjustments.md").pop().expect("one").contains("Name a number."));
     assert_eq!(board(&place).rows().len(), 1);
 }
@@ -192,9 +192,9 @@ fn a_round_may_be_skipped() {
     let place = after_round_one();
     let shown = place.remand(&["rounds", "rollback", "latest", "--to", "1", "--mode", "skip"]);
     assert!(shown.code == 0 || shown.code == 5, "{shown:?}");
-    let told = json(&place, &["rounds", "--json"]);
-    assert_eq!(told["rounds"][0]["state"], "skipped", "{told}");
-    assert!(has_paper(&place, "round_001_rolled_back_1/summary.md"));
+    let reported = json(&place, &["rounds", "--json"]);
+    assert_eq!(reported["rounds"][0]["state"], "skipped", "{reported}");
+    assert!(has_document(&place, "round_001_rolled_back_1/summary.md"));
 }
 
 // SR-11

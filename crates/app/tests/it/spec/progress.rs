@@ -1,7 +1,7 @@
 //! Rounds that make no progress, the user's choices, and the ways in which a refinement ends.
 
 use super::rehearsed::{approved, engineer, gap, inventory, objected, one_gap, proposal, proposed, reviewer};
-use super::{SPEC, begin, board, committed, json, paper, place};
+use super::{SPEC, begin, board, committed, document, json, place};
 use crate::rehearsed::Script;
 use remand_kernel::gaps::{Actor, GapStatus, RoundState};
 use serde_json::json;
@@ -30,13 +30,13 @@ fn an_autonomous_run_accepts_the_complexity_and_stops_at_the_last_round_with_a_d
         [RoundState::Stalled(1), RoundState::Warning(2), RoundState::Stalled(1), RoundState::Warning(2)]
     );
     assert_eq!(committed(&place, "specs/sessions_draft.md"), SPEC, "nothing was accepted");
-    let summary = paper(&place, "summary.md");
+    let summary = document(&place, "summary.md");
     assert!(
         summary.contains("**Status:** draft, out of rounds") && summary.contains("GAP-FLOW-001, high"),
         "{summary}"
     );
-    let told = place.remand(&["rounds"]).out;
-    assert!(told.contains("stalled (2), warning") && told.contains("start  ████"), "{told}");
+    let reported = place.remand(&["rounds"]).out;
+    assert!(reported.contains("stalled (2), warning") && reported.contains("start  ████"), "{reported}");
 }
 
 /// An interactive run at the question what to do about two stalled rounds.
@@ -73,7 +73,7 @@ fn a_forced_completion_asks_twice_and_names_the_gaps_that_stay_open() {
     assert_eq!(place.remand(&["answer", "latest", "force-complete"]).code, 5);
     let shown = place.remand(&["answer", "latest", "confirm"]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    let summary = paper(&place, "summary.md");
+    let summary = document(&place, "summary.md");
     assert!(summary.contains("**Status:** user-approved with known gaps"), "{summary}");
     assert!(summary.contains("- GAP-FLOW-001, high"), "{summary}");
     assert_eq!(place.latest().confidence, "low");
@@ -105,7 +105,7 @@ fn accepting_without_a_clean_final_review_is_not_complete() {
     assert_eq!(begin(&place, &script, &["--interactive"]).code, 5);
     let shown = place.remand(&["answer", "latest", "accept"]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    let summary = paper(&place, "summary.md");
+    let summary = document(&place, "summary.md");
     assert!(summary.contains("**Status:** user-approved without a clean last look"), "{summary}");
     let message = place.git(&["log", "-1", "--format=%s", &place.latest().branch]);
     assert!(message.contains("without a clean last look"), "{message}");
@@ -132,8 +132,8 @@ fn a_paused_run_continues_where_it_stopped_and_an_abandoned_run_is_kept() {
     assert_eq!(board(&place), before, "a pause changes nothing");
     let shown = place.remand(&["answer", "latest", "abandon"]);
     assert_eq!(shown.code, 4, "{shown:?}");
-    assert!(paper(&place, "summary.md").contains("**Status:** abandoned"));
-    assert!(paper(&place, "round_001/engineer.md").contains("Three tries."));
+    assert!(document(&place, "summary.md").contains("**Status:** abandoned"));
+    assert!(document(&place, "round_001/engineer.md").contains("Three tries."));
 }
 
 // SR-07
@@ -145,7 +145,10 @@ fn a_round_that_opens_many_gaps_diverges_immediately() {
     review["new_gaps"] = json!(more);
     let script = one_gap().with(reviewer().round(1).says(review));
     assert_eq!(begin(&place, &script, &["--interactive"]).code, 5);
-    let told = json(&place, &["rounds", "--json"]);
-    assert_eq!((&told["rounds"][0]["state"], &told["rounds"][0]["net"]), (&json!("diverging"), &json!(-4)));
+    let reported = json(&place, &["rounds", "--json"]);
+    assert_eq!(
+        (&reported["rounds"][0]["state"], &reported["rounds"][0]["net"]),
+        (&json!("diverging"), &json!(-4))
+    );
     assert!(place.remand(&["gates"]).out.contains("no net progress"));
 }

@@ -49,7 +49,7 @@ pub fn objected(gap: &str, severity: &str, concern: &str) -> Value {
     })
 }
 
-pub fn last_look() -> Entry {
+pub fn final_review() -> Entry {
     role("spec-reviewer/final").says(json!({"verdict": "clean", "gaps": [], "checks": ["read as a whole"]}))
 }
 
@@ -59,6 +59,6 @@ pub fn one_gap() -> Script {
         inventory(&[gap("FLOW", "high", "Login")]),
         engineer("batch-1").says(proposed(&[proposal("GAP-FLOW-001", "Login", "Three tries.")])),
         reviewer().says(approved(&["GAP-FLOW-001"])),
-        last_look(),
+        final_review(),
     ])
 }

@@ -12,7 +12,7 @@ use std::process::Child;
 use std::time::Duration;
 
 /// Agents that get a revision right which an earlier run left.
-pub fn going_on() -> String {
+pub fn completing_revision() -> String {
     [agents(), entry(json!({ "role": "design-reviewer", "round": 1 }), &[], judged("met"))].concat()
 }
 
@@ -22,7 +22,7 @@ fn looking_around() -> String {
         json!({ "run": "cp sums/double.py seen.txt; test -e sums/bits.py && touch bits-seen.txt; true" });
     let made = tickets::write("sums/double.py", "def double(a):\n    return a + a\n");
     let fits = json!({ "role": "coder", "round": 1 });
-    [going_on(), entry(fits, &[look, made], coded("Addition keeps fractions."))].concat()
+    [completing_revision(), entry(fits, &[look, made], coded("Addition keeps fractions."))].concat()
 }
 
 /// A design that changes more than the findings cite.
@@ -55,7 +55,7 @@ fn merge(place: &Place) {
 fn an_approved_revision_continues_in_mode_three_although_its_branch_is_not_merged() {
     let place = left_in_revision();
     let first = place.latest();
-    let shown = tickets::run(&place, &going_on());
+    let shown = tickets::run(&place, &completing_revision());
     assert_eq!(shown.code, 0, "{shown:?}");
     assert_ne!(place.latest().run, first.run);
     let phases = dispatched(&place);
@@ -120,7 +120,7 @@ fn without_ledger_entries_the_documents_decide_the_mode() {
     let stated = format!("{FOLDER}/implementation-findings-1.md");
     let (findings, ticket) = (on_disk(&place, &stated), on_disk(&place, TICKET));
     let rehearsal = [
-        going_on(),
+        completing_revision(),
         entry(json!({ "role": "architect/revise", "attempt": 1 }), &[], document(&more_than_cited())),
     ]
     .concat();
@@ -128,8 +128,8 @@ fn without_ledger_entries_the_documents_decide_the_mode() {
     assert_eq!(shown.code, 0, "{shown:?}");
     assert_eq!(dispatched(&place).iter().filter(|phase| *phase == "design").count(), 0);
     assert!(input_of(&place, "revise", 0, "findings.md").contains("`INCORRECT_INVARIANT`"));
-    let told = refusals(&place, "revise");
-    assert!(told[0].contains("`DD-0079-002` changed, but the findings do not cite it"), "{told:?}");
+    let reported = refusals(&place, "revise");
+    assert!(reported[0].contains("`DD-0079-002` changed, but the findings do not cite it"), "{reported:?}");
     assert_eq!(on_branch(&place, &stated), findings);
     let entries = |text: &str| text.matches("### Design Revision Phase").count();
     assert_eq!(entries(&on_branch(&place, TICKET)), entries(&ticket));
@@ -198,10 +198,10 @@ fn exactly_one_of_several_runs_started_at_the_same_time_continues() {
     }
     let run = place.latest().run;
     for output in refused {
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(1), "{told}");
-        assert!(told.contains(&format!("run {run} is already working on {TICKET}")), "{told}");
-        assert!(told.contains(&format!("remand cancel {run}")), "{told}");
+        let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{reported}");
+        assert!(reported.contains(&format!("run {run} is already working on {TICKET}")), "{reported}");
+        assert!(reported.contains(&format!("remand cancel {run}")), "{reported}");
     }
     fs::write(&go, "").expect("go");
     let ended = going.remove(0).wait_with_output().expect("an end");

@@ -1,7 +1,7 @@
 //! Design review and code review: the disagreement table, the rounds, security.
 
 use super::{
-    about, ends, ids, mark, of_severity, open, rejects, reports, review, ruled, since, with, with_tasks,
+    about, ends, ids, mark, open, rejects, reports, review, ruled, since, with, with_severity, with_tasks,
 };
 use crate::support::{Setup, feature, finding, happening, minor, security_blocker, task};
 use remand_kernel::event::{Outcome, Report, Risk};
@@ -36,7 +36,7 @@ fn a_design_approved_by_two_of_three_continues_with_the_dissent_as_a_known_issue
 #[test]
 fn a_critical_finding_of_one_reviewer_is_a_known_issue_like_any_other_dissent() {
     let mut run = with_tasks(1);
-    let dissent = vec![of_severity(Severity::Critical, finding("D1", "two writers race for the file"))];
+    let dissent = vec![with_severity(Severity::Critical, finding("D1", "two writers race for the file"))];
     review(
         &mut run,
         "design-review",
@@ -108,7 +108,7 @@ fn a_run_whose_design_review_was_exhausted_is_not_committed() {
 #[test]
 fn a_blocker_against_two_approvals_sends_the_design_back() {
     let mut run = with_tasks(1);
-    let blocker = vec![of_severity(Severity::Blocker, finding("D1", "the data is lost on restart"))];
+    let blocker = vec![with_severity(Severity::Blocker, finding("D1", "the data is lost on restart"))];
     review(&mut run, "design-review", vec![("approve", vec![]), ("approve", vec![]), ("blocker", blocker)]);
     assert_eq!(run.last(), "design-review: blocked → remand design, design-revision 1 → 0");
     assert_eq!(run.commands(), "dispatch designer for design with 1 finding");
@@ -153,7 +153,7 @@ fn a_security_blocker_is_not_sent_back_though_a_revision_is_left() {
 fn a_security_finding_below_blocker_is_dissent() {
     let mut run = with_tasks(1);
     let critical =
-        of_severity(Severity::Critical, security_blocker(finding("D7", "the token is kept too long")));
+        with_severity(Severity::Critical, security_blocker(finding("D7", "the token is kept too long")));
     review(
         &mut run,
         "design-review",
@@ -372,7 +372,7 @@ fn an_open_finding_above_minor_is_a_known_issue_and_excludes_high_confidence() {
 #[test]
 fn a_blocker_in_the_code_goes_back_once() {
     let mut run = with_tasks(1);
-    let blocker = vec![of_severity(Severity::Blocker, about("t1", "C1", "the data is lost on restart"))];
+    let blocker = vec![with_severity(Severity::Blocker, about("t1", "C1", "the data is lost on restart"))];
     review(&mut run, "code-review", vec![("approve", vec![]), ("approve", vec![]), ("blocker", blocker)]);
     ruled(&run, "code-review: blocked → remand tasks, code-review.round 1 → 0");
     assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 finding");

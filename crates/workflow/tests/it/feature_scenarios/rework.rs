@@ -61,7 +61,7 @@ fn the_baseline_stands_after_a_replan() {
 fn a_task_that_needs_a_changed_one_is_implemented_again() {
     let mut run = reviewed(&["t1"]);
     rewrite(&mut run, "t1", Digest(7), false);
-    goes_on(&mut run, "t1");
+    passes_checks_and_merge(&mut run, "t1");
     assert_eq!(run.commands(), "dispatch implementer for implement[t2]");
 }
 
@@ -71,7 +71,7 @@ fn the_result_of_a_task_that_needs_an_unchanged_one_stands() {
     let mut run = reviewed(&["t1"]);
     let same = run.walker.state.finished["t1"].patch;
     rewrite(&mut run, "t1", same, true);
-    goes_on(&mut run, "t1");
+    passes_checks_and_merge(&mut run, "t1");
     ruled(&run, "tasks: verified → next (integrate)");
 }
 
@@ -81,7 +81,7 @@ fn an_unchanged_tree_is_not_checked_again() {
     let mut run = reviewed(&["t1"]);
     let same = run.walker.state.finished["t1"].patch;
     rewrite(&mut run, "t1", same, true);
-    goes_on(&mut run, "t1");
+    passes_checks_and_merge(&mut run, "t1");
     let integrate = run.walker.records.last().expect("taken").rulings.last().expect("ruled").clone();
     assert_eq!((integrate.phase.as_str(), integrate.rule.as_str()), ("integrate", "stands"));
     assert_eq!(run.status(), "waiting for code-review");
@@ -92,7 +92,7 @@ fn an_unchanged_tree_is_not_checked_again() {
 fn a_tree_that_changed_is_checked_again() {
     let mut run = reviewed(&["t2"]);
     rewrite(&mut run, "t2", Digest(7), false);
-    goes_on(&mut run, "t2");
+    passes_checks_and_merge(&mut run, "t2");
     assert_eq!(run.commands(), "do integrate");
 }
 
@@ -187,7 +187,7 @@ fn rewrite(run: &mut Run, task: &str, patch: Digest, disputes: bool) {
     ends(run, id, Outcome::Said(Box::new(report))).expect("taken");
 }
 
-fn goes_on(run: &mut Run, task: &str) {
+fn passes_checks_and_merge(run: &mut Run, task: &str) {
     for (phase, signal) in
         [("self-check", "passed"), ("cascade", "passed"), ("verify", "met"), ("merge", "merged")]
     {

@@ -122,7 +122,7 @@ fn after_three_failed_verifications_the_work_is_reverted() {
 // EP-20, CORE-03
 #[test]
 fn the_ruling_that_reverts_work_names_the_empty_budget() {
-    let mut run = taken_back();
+    let mut run = about_to_revert();
     let ruling = run.walker.records.last().expect("taken").rulings.last().expect("ruled").clone();
     assert_eq!(ruling.exhausted, ["replan"]);
     assert_eq!(ruling.target.as_deref(), Some("take-back"));
@@ -132,7 +132,7 @@ fn the_ruling_that_reverts_work_names_the_empty_budget() {
 // EP-20, EP-32
 #[test]
 fn reverted_work_leaves_known_issues_and_low_confidence() {
-    let mut run = taken_back();
+    let mut run = about_to_revert();
     run.says("take-back", "reverted");
     let ruling = run.walker.records.last().expect("taken").rulings.first().expect("ruled").line();
     assert!(ruling.ends_with("with blockers: confidence low"), "{ruling}");
@@ -143,7 +143,7 @@ fn reverted_work_leaves_known_issues_and_low_confidence() {
 // EP-20, EP-24
 #[test]
 fn a_run_whose_work_was_reverted_is_handed_over_to_the_user() {
-    let mut run = taken_back();
+    let mut run = about_to_revert();
     run.finish();
     assert_eq!(run.last(), "hand-over: done → done");
     assert!(!run.rulings().contains("commit:"), "{}", run.rulings());
@@ -152,7 +152,7 @@ fn a_run_whose_work_was_reverted_is_handed_over_to_the_user() {
 // EP-14, EP-20
 #[test]
 fn the_tree_without_the_reverted_work_passes_all_checks_before_its_review() {
-    let mut run = taken_back();
+    let mut run = about_to_revert();
     run.says("take-back", "reverted");
     assert_eq!(run.commands(), "do integrate");
 }
@@ -305,7 +305,7 @@ fn fail(run: &mut Run, task: &str) {
 }
 
 /// One task failed three times and is about to be taken back.
-fn taken_back() -> Run {
+fn about_to_revert() -> Run {
     let mut run = with_tasks(1);
     for _ in 0..3 {
         fail(&mut run, "t1");

@@ -224,7 +224,7 @@ fn without_a_trigger_the_revision_path_changes_no_command() {
     for story in stories {
         for wanted in [false, true] {
             let flags = vec![("prototype-wanted".to_string(), wanted)];
-            assert_eq!(told(ticket(), &flags, story), told(&plain, &flags, story), "{story:?}");
+            assert_eq!(commands_of(ticket(), &flags, story), commands_of(&plain, &flags, story), "{story:?}");
         }
     }
 }
@@ -389,7 +389,7 @@ fn reads_of(run: &Run, phase: &str) -> Vec<(String, Digest)> {
 }
 
 /// All commands of a run in which these things happen, in order, and everything else ends happily.
-fn told(program: &Program, flags: &[(String, bool)], story: &[(&str, &str)]) -> Vec<String> {
+fn commands_of(program: &Program, flags: &[(String, bool)], story: &[(&str, &str)]) -> Vec<String> {
     let start = Start { flags: flags.to_vec(), ..Start::default() };
     let mut walker = Walker::start(program, start, Vec::new()).expect("starts");
     for (phase, signal) in story {
