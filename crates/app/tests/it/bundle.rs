@@ -1,4 +1,4 @@
-//! The evidence bundle and the views of the source, for runs that did not go smoothly.
+//! The evidence bundle and the source's views, for runs with problems.
 
 use crate::place::Place;
 use crate::rehearsed::{Script, TRIVIAL, finding, review, role, subtracting, task};

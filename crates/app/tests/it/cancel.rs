@@ -39,11 +39,11 @@ fn a_cancel_from_another_process_kills_the_agent_and_all_its_processes() {
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let ended = driver.wait_with_output().expect("the driver ends");
     assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
-    assert!(!is_alive(&mark), "what it started is dead");
+    assert!(!is_alive(&mark), "its processes are dead");
     let run = place.latest();
     assert_eq!(run.stage, RunStage::Cancelled);
     let runs = place.remand(&["runs", "--json"]).out;
-    assert!(runs.contains(r#""confidence": "low""#), "as the table says it: {runs}");
+    assert!(runs.contains(r#""confidence": "low""#), "the same as in the table: {runs}");
     assert!(run.ended.as_deref().is_some_and(|ended| ended.contains("ada")), "{run:?}");
     assert_eq!(place.git(&["branch", "--list", "remand/*"]), "");
     assert_eq!(place.git(&["status", "--porcelain"]), "");

@@ -1,11 +1,11 @@
-//! Checkouts that are cleaned, moved, copied or linked while a run waits in them.
+//! Checkouts that are cleaned, moved, copied or linked while a run waits.
 
 use crate::place::{Place, Shown};
 use crate::rehearsed::{Script, TRIVIAL};
 use remand_ledger::query::RunStage;
 use std::path::Path;
 
-/// Runs the program from a folder that is not the project.
+/// Runs the binary in a folder that is not the project.
 fn remand_in(place: &Place, folder: &Path, arguments: &[&str]) -> Shown {
     let folder = folder.display().to_string();
     let mut words = vec!["-C", &folder];
@@ -30,7 +30,7 @@ fn a_waiting_run_reaches_its_commit_after_the_checkout_was_cleaned_and_moved() {
     place.git(&["clean", "-qxdf"]);
     let moved = place.project().with_file_name("moved");
     std::fs::rename(place.project(), &moved).expect("moved");
-    // The commands of a test start there.
+    // The commands of the test start in this folder.
     std::fs::create_dir(place.project()).expect("folder");
 
     let gates = remand_in(&place, &moved, &["gates"]);
@@ -71,7 +71,10 @@ fn a_run_in_a_linked_work_tree_is_visible_from_all_work_trees_and_changes_none()
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
 
     let names = place.git(&["diff", "--name-only", "topic", &run.branch]);
-    assert_eq!(names, "sums/sub.py\ntests/test_sub.py\n", "it starts where the linked one stands");
+    assert_eq!(
+        names, "sums/sub.py\ntests/test_sub.py\n",
+        "it starts from the commit of the linked work tree"
+    );
     for folder in [place.project(), linked.clone()] {
         assert_eq!(place.git_in(&folder, &["status", "--porcelain"]), "");
     }
@@ -111,7 +114,7 @@ fn clean_in_another_state_directory_removes_nothing_of_this_one_and_keeps_its_mo
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let shown = place.quick(&Script::quick(), &[]);
-    assert_eq!(shown.code, 0, "the trees of the first went on to it: {}{}", shown.out, shown.err);
+    assert_eq!(shown.code, 0, "it took over the trees of the first run: {}{}", shown.out, shown.err);
     let references = || place.git(&["for-each-ref", "refs/remand", "refs/tags"]);
     let before = references();
     let other = place.project().with_file_name("other");

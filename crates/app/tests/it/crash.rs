@@ -1,4 +1,4 @@
-//! Runs that are killed, at any point, and gone on with: nothing is lost, and nothing is done twice.
+//! Runs that are killed at any point and resumed: nothing is lost, and nothing is done twice.
 
 use super::agents;
 use super::kills::{self, KilledRun};
@@ -6,7 +6,7 @@ use super::place::Place;
 use super::three_tasks::{self, Outcome, REHEARSAL, await_some, marked, outcome};
 use std::process::Command;
 
-/// A run to kill: its surroundings, and how it starts.
+/// A run to kill: its environment, and the arguments that start it.
 #[derive(Clone, Copy)]
 struct Scenario {
     place: fn() -> Place,
@@ -16,15 +16,15 @@ struct Scenario {
 const FEATURE: Scenario =
     Scenario { place: three_tasks::place, begin: |place| three_tasks::arguments(place, REHEARSAL) };
 
-/// The number of runs that share the points: run `k` dies at its `k`-th point, and each process that resumes it dies at
-/// its own `RUNS`-th. More than ten points advance a run by at least one commit, so each run ends.
+/// The number of runs that share the points: run `k` is killed at its `k`-th point, and each process that resumes it at
+/// its `RUNS`-th. More than ten points advance a run by at least one commit, so each run ends.
 const RUNS: u64 = 12;
 
-/// If set, every run dies once, and there is one run per point.
+/// If set, every run is killed once, and there is one run per point.
 const EXHAUSTIVE: &str = "REMAND_TEST_EVERY_DEATH_ALONE";
 
-/// Takes a run through with a death at this point, and more kills at each point that many later. Gives how often it
-/// kills.
+/// Finishes a run with a kill at the point `first`, and a kill at the point `again` of each process that resumes it.
+/// Returns the number of kills.
 fn run_with_kills(scenario: Scenario, first: u64, again: Option<u64>, undisturbed: &Outcome) -> u64 {
     let place = (scenario.place)();
     let begin = (scenario.begin)(&place);
@@ -36,7 +36,7 @@ fn run_with_kills(scenario: Scenario, first: u64, again: Option<u64>, undisturbe
     kills
 }
 
-/// The run that nothing happens to, and how many points it passes.
+/// The outcome of a run without kills, and the number of its points.
 fn undisturbed(scenario: Scenario) -> (Outcome, u64) {
     let place = (scenario.place)();
     let begin = (scenario.begin)(&place);
@@ -50,8 +50,8 @@ fn undisturbed(scenario: Scenario) -> (Outcome, u64) {
 }
 
 // CORE-04, EP-29
-/// Before and after every commit and every effect of a whole run. By default a run dies several times, and all runs
-/// together at least once at every distance from the start, plus the points of work that a resume repeats.
+/// Kills before and after every commit and every effect of a whole run. By default a run is killed several times, and
+/// all runs together at least once at every distance from the start, plus the points of work that a resume repeats.
 #[test]
 fn a_run_that_is_killed_at_any_point_has_the_same_result() {
     kill_everywhere(FEATURE, RUNS);
@@ -111,7 +111,7 @@ fn agents_that_die_with_the_engine_count_once_each_with_unknown_cost() {
     });
     engine.kill().expect("killed");
     engine.wait().expect("an end");
-    // Before and after the commit that records the third one.
+    // Kills before and after the commit that records the third agent.
     for point in [1, 2] {
         assert!(kills::output_unless_killed(&place, &["resume"], Some(point)).is_none());
     }

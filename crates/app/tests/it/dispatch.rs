@@ -1,4 +1,4 @@
-//! One dispatch: what counts as a result, what an agent learns after a failure, and what is detected.
+//! One dispatch: valid results, the instructions after a failure, and detected violations.
 
 use crate::deaths::has_started;
 use crate::place::Place;
@@ -190,7 +190,7 @@ fn a_leftover_process_is_killed_and_the_network_is_closed() {
     });
     assert!(!alive, "the process lives on");
     let notes = place.reader().notes(&place.latest().run).expect("notes");
-    // On a busy machine the shell that starts it may still be there too.
+    // On a busy machine the shell that starts it may still run too.
     let killed = |text: &str| text.starts_with("implementer left ") && text.ends_with(" killed");
     assert!(notes.iter().any(|note| killed(&note.text)), "{notes:?}");
     let unenforced =
@@ -234,7 +234,7 @@ fn the_usage_of_an_agent_stays_on_record_when_the_engine_cannot_read_its_tree() 
     let objects = place.project().join(".git/objects");
     let away = objects.with_file_name("away");
     std::fs::rename(&objects, &away).expect("no repository");
-    std::fs::write(tree.join("go-on"), "").expect("the agent goes on");
+    std::fs::write(tree.join("go-on"), "").expect("the agent continues");
     let first = || dispatches(&place, "implementer").into_iter().find(|row| row.failure.is_some());
     let row = await_some("the end of the dispatch", first);
     std::fs::rename(&away, &objects).expect("a repository");

@@ -10,7 +10,7 @@ use remand_ledger::query::RunStage;
 use serde_json::Value;
 use std::process::{Child, Output};
 
-/// Starts a run whose agents wait, and comes back when this many have begun.
+/// Starts a run with agents that wait, and returns when `agents` of them have started.
 fn waiting_run(place: &Place, rehearsal: &str, agents: usize) -> Child {
     let begin = three_tasks::arguments(place, rehearsal);
     let engine = place.start(&begin.iter().map(String::as_str).collect::<Vec<_>>());
@@ -38,7 +38,7 @@ fn one_of_several_processes_drives_a_run_and_the_others_name_it() {
         assert_eq!(second.code, 1, "{second:?}");
         assert!(second.err.contains(&format!("process {}", first.id())), "{second:?}");
     }
-    // The lock of a dead process is no obstacle, and of four simultaneous processes one gets the run.
+    // The lock of a dead process does not matter, and one of four simultaneous processes gets the run.
     first.kill().expect("killed");
     first.wait().expect("an end");
     let mut drivers: Vec<Child> = (0..4).map(|_| place.start(&["resume", &run])).collect();
@@ -146,7 +146,7 @@ fn a_killed_cancel_is_finished_by_the_next_command() {
         let mut engine = waiting_run(&place, &rehearsal, 2);
         engine.kill().expect("killed");
         engine.wait().expect("an end");
-        // It dies after the commit that ends the run, which follows that of the dead agents, and before anything else.
+        // It is killed right after the commit that ends the run, which follows the commit that records the dead agents.
         let mut killed = place.command(&["cancel", "latest"]);
         killed.env("REMAND_DIE_AT", "4").output().expect("the binary runs");
         let run = place.latest().run;
@@ -163,7 +163,7 @@ fn a_killed_cancel_is_finished_by_the_next_command() {
     }
 }
 
-/// Asserts that the newest run is over and has left nothing.
+/// Asserts that the newest run is over and left nothing behind.
 fn assert_cancelled(place: &Place) {
     let row = place.latest();
     assert_eq!(row.stage, RunStage::Cancelled);
@@ -198,10 +198,10 @@ fn the_process_that_drives_the_run_accepts_an_answer_once() {
     place.remand(&["run", "More sums", "--interactive", "--agent", &format!("rehearsal:{script}")]);
     let run = place.latest().run;
     let before = place.latest().seq;
-    // Only recorded: nothing happens until a process drives the run.
+    // The answer is only recorded until a process drives the run.
     assert_eq!(place.remand(&["answer", &run.0, "proceed", "--park"]).code, 0);
     assert_eq!(place.latest().seq, before);
-    // The process dies after the commit that takes the answer: the answer is not asked for again.
+    // The process is killed after the commit that takes the answer: the question is not asked again.
     let mut killed = place.command(&["resume", &run.0]);
     killed.env("REMAND_DIE_AT", "2").output().expect("the binary runs");
     assert_eq!(place.latest().seq, before + 1);
@@ -215,7 +215,7 @@ fn the_process_that_drives_the_run_accepts_an_answer_once() {
     assert_eq!(answered.len(), 1, "{gates:?}");
 }
 
-/// Runs the binary from a shell after these words.
+/// Runs the binary in a shell after these shell commands.
 fn run_after(words: &str, place: &Place, arguments: &[String]) -> Output {
     let binary = place.command(&[]);
     let mut shell = std::process::Command::new("sh");
@@ -275,7 +275,7 @@ fn a_damaged_ledger_is_named_and_not_made_worse() {
         place.remand(&["run", "More sums", "--interactive", "--agent", &format!("rehearsal:{script}")]);
     assert_eq!(parked.code, 5, "{parked:?}");
     let path = place.home().join("ledger.db");
-    // Everything goes from the write-ahead log into the file.
+    // Moves everything from the write-ahead log into the file.
     drop(place.ledger());
     let sound = std::fs::read(&path).expect("the ledger");
     for (from, to) in [(0, 100), (0, sound.len()), (4096, sound.len())] {

@@ -1,11 +1,11 @@
-//! Attacks of agents on what surrounds them, in whole runs: none arrives, each is on record, good work still gets through.
+//! Attacks of agents on their environment, in whole runs: none succeeds, each is recorded, good work gets through.
 
 use crate::place::Place;
 use crate::rehearsed::{Entry, SUB, Script, TRIVIAL, implemented, review, role};
 use remand_ledger::fact::NoteKind;
 use remand_ledger::query::{CheckFilter, CheckRow, DispatchRow, NoteRow};
 
-/// What a run left in the ledger.
+/// The dispatches and notes of a run in the ledger.
 struct RunRecord {
     dispatches: Vec<DispatchRow>,
     notes: Vec<NoteRow>,
@@ -17,7 +17,7 @@ impl RunRecord {
     }
 }
 
-/// A run whose first implementer attacks, and whose second one does the work.
+/// A run in which the first implementer attacks, and the second one does the work.
 fn run_attack(place: &Place, attack: Entry) -> RunRecord {
     let script = Script::quick().with(attack.writes("sums/sub.py", SUB).says(implemented("")));
     let shown = place.quick(&script, &[]);

@@ -15,7 +15,7 @@ fn prompt(reader: &Reader, row: &DispatchRow) -> String {
     String::from_utf8(blob).expect("text")
 }
 
-/// Texts of the inputs that a dispatch was given, by file name.
+/// The text of the input with this file name that a dispatch got.
 fn input(place: &Place, run: &RunId, row: &DispatchRow, name: &str) -> Option<String> {
     let folder = place.home().join("runs").join(&run.0).join("dispatches").join(&row.command).join("inputs");
     std::fs::read_to_string(folder.join(name)).ok()
@@ -33,8 +33,8 @@ fn order(reader: &Reader, run: &RunId) -> Vec<String> {
     names
 }
 
-/// The answers of a ledger file to these queries, one number each, as any SQLite gives them.
-fn queried(place: &Place, file: &str, queries: &[&str]) -> Vec<i64> {
+/// The results of these queries on a ledger file, one number each, from a plain SQLite.
+fn run_queries(place: &Place, file: &str, queries: &[&str]) -> Vec<i64> {
     let ask = "import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1])\n\
                [print(db.execute(query).fetchone()[0]) for query in sys.argv[2:]]";
     let output = std::process::Command::new("python3")
@@ -110,7 +110,7 @@ fn a_request_goes_through_all_roles_to_one_commit() {
         );
     }
 
-    // The second task started from the merged work of the first, and each got only its own sections.
+    // The second task started from the merged work of the first, and each task got only its sections.
     let implementers: Vec<_> = dispatches.iter().filter(|row| row.role == "implementer").collect();
     let context = input(&place, &run.run, implementers[0], "context.yaml").expect("context");
     assert!(context.contains("D-1") && context.contains("FR-1"), "{context}");
@@ -126,7 +126,7 @@ fn a_request_goes_through_all_roles_to_one_commit() {
     std::fs::remove_file(&export).expect("removed");
     let exported = place.remand(&["evidence", &run.run.0, "--sqlite", &export]);
     assert_eq!(exported.code, 0, "{}", exported.err);
-    let asked = queried(
+    let asked = run_queries(
         &place,
         &export,
         &[
@@ -156,14 +156,14 @@ fn a_request_goes_through_all_roles_to_one_commit() {
     let code = reviews.iter().find(|row| row.name == "review-code-security").expect("a review");
     assert_eq!(code.task.as_deref(), Some("add-subtraction-to-the-sums-code-review"));
     assert_eq!((code.command.as_deref(), code.exit_code), (Some("adversarial-review"), None));
-    // What the verifier holds to be met is a row of review, and never of the cascade.
+    // A criterion that the verifier judges met is a row of the review, never of the cascade.
     let judged: Vec<_> = reviews.iter().filter(|row| row.name == "criterion-AC-1").collect();
     assert_eq!(
         judged.iter().map(|row| (row.task.as_deref(), row.tier)).collect::<Vec<_>>(),
         [(Some("task-1"), None), (Some("task-2"), None),]
     );
 
-    // Gates that were answered by default are on record.
+    // Gates that were answered by default are recorded.
     let gates = reader.gates(&run.run).expect("gates");
     let auto: Vec<_> =
         gates.iter().map(|gate| (gate.phase.as_str(), gate.option.as_deref(), gate.auto)).collect();
@@ -381,7 +381,7 @@ fn a_criterion_that_is_not_met_fails_its_task_whatever_the_checks_say() {
     assert!(bundle.contains("VER-1"), "{bundle}");
 }
 
-/// The changed lines of all runs, as the figures have them.
+/// The changed lines of all runs, as `stats` reports them.
 fn changed_lines(place: &Place) -> u64 {
     let shown = place.remand(&["stats", "--json"]);
     let stats: Value = serde_json::from_str(&shown.out).expect("JSON");

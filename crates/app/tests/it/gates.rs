@@ -1,4 +1,4 @@
-//! Questions to a human: they wait, are answered once, and stay on record.
+//! Questions to a human: they wait, are answered once, and stay recorded.
 
 use crate::place::Place;
 use crate::rehearsed::{REQUEST, Script, TRIVIAL, plan, role, spec, subtracting, task};
@@ -36,7 +36,7 @@ fn an_interactive_run_waits_at_each_gate_until_it_is_answered() {
     );
     assert!(gate.options.iter().all(|option| option.name.chars().count() <= 50));
 
-    // No time answers it, and a resume finds the same question.
+    // Waiting does not answer it, and a resume finds the same question.
     let resumed = place.remand(&["resume", &run.0]);
     assert_eq!(resumed.code, 5, "{}{}", resumed.out, resumed.err);
     assert_eq!(open_gate(&place), gate);
@@ -45,7 +45,7 @@ fn an_interactive_run_waits_at_each_gate_until_it_is_answered() {
     assert!(wrong.err.contains("proceed, expand, abort"), "{}", wrong.err);
     assert_eq!(open_gate(&place), gate);
 
-    // More research three times, and not a fourth.
+    // Research can be expanded three times, not four.
     for round in 1..=3 {
         let shown = place.remand(&["answer", &run.0, "expand", "--note", &format!("look at case {round}")]);
         assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
@@ -86,7 +86,7 @@ fn an_interactive_run_waits_at_each_gate_until_it_is_answered() {
     assert_eq!(answers, expected);
     assert_eq!(gates[4].note.as_deref(), Some("negative results are fine"));
     assert!(gates.iter().all(|gate| gate.mode == "interactive" && gate.answered_at.is_some()));
-    // The note of the human reaches the agents.
+    // The agents get the note of the human.
     let research = place.reader().dispatches(&run).expect("dispatches");
     let last = research.iter().rfind(|row| row.role == "researcher").expect("a researcher");
     let prompt = place.reader().blob(last.prompt.expect("a prompt")).expect("blob");
@@ -169,7 +169,11 @@ fn a_user_who_amends_the_request_is_not_asked_again_and_sees_it_amended() {
     let shown =
         place.run("Make `sums/nowhere.py` subtract", &Script::subtraction().text(), &["--interactive"]);
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
-    assert!(!open_gate(&place).question.contains("concerns"), "a default branch is none: {}", shown.out);
+    assert!(
+        !open_gate(&place).question.contains("concerns"),
+        "a default branch is not a concern: {}",
+        shown.out
+    );
     assert!(shown.out.contains("default branch"), "{}", shown.out);
     let shown = place.remand(&["answer", "latest", "modify", "--note", "Only sub."]);
     assert_eq!((shown.code, open_gate(&place).phase.as_str()), (5, "early-pushback"), "{}", shown.out);

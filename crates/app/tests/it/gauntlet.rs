@@ -1,9 +1,9 @@
-//! The gauntlet, family by family, with the built binary: whatever an agent does, nothing but good work is committed.
+//! The gauntlet, family by family, with the built binary: whatever an agent does, only good work is committed.
 
 use serde_json::Value;
 use std::process::Command;
 
-/// Plays the cases of a family and gives those that are not as stated, with the reasons.
+/// Plays the cases of a family and returns those with an unexpected result, with the reasons.
 fn mismatches(family: &str) -> Vec<String> {
     let output = Command::new(env!("CARGO_BIN_EXE_remand"))
         .args(["gauntlet", family, "--json"])
@@ -21,7 +21,7 @@ fn mismatches(family: &str) -> Vec<String> {
     failed
 }
 
-/// Asserts that every case of a family is as stated.
+/// Asserts that every case of a family has its stated result.
 fn assert_as_stated(family: &str) {
     let failed = mismatches(family);
     assert!(failed.is_empty(), "{}", failed.join("\n"));

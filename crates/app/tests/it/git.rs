@@ -1,4 +1,4 @@
-//! Git around a run: hooks, odd names, odd repositories, and agents that reach for git themselves.
+//! Git around a run: hooks, odd names, odd repositories, and agents that call git.
 
 use crate::place::Place;
 use crate::rehearsed::{REQUEST, SUB, Script, TEST_SUB, TRIVIAL, implemented, role};
@@ -207,7 +207,7 @@ fn a_run_killed_around_a_hook_that_changes_the_tree_makes_one_commit() {
     let points = reader.journal(&run, 0).expect("journal").len()
         + reader.dispatches(&run).expect("dispatches").len()
         + reader.operations(&run).expect("operations").len();
-    // The last points are those around the commit.
+    // The last kill points are around the commit.
     for point in 2 * points - 6..=2 * points {
         let (place, code) = begin(Some(point));
         assert_eq!(code, None, "killed at {point}");
@@ -286,12 +286,12 @@ fn odd_file_names_come_through_unharmed() {
     assert!(bundle.out.contains("two words.txt"), "{}", bundle.out);
 }
 
-/// Checks of which one needs the submodule `library`.
+/// Three checks; one needs the submodule `library`.
 const CHECKS_WITH_LIBRARY: &str = "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums\"\ntier = 1\n\n\
                        [checks.build]\ncommand = \"test -f library/sums/add.py\"\n\n\
                        [checks.more]\ncommand = \"test -f sums/add.py\"\n";
 
-/// A project with another one as a submodule, which is left out of the checkout again where it is to be absent.
+/// A project with another one as the submodule `library`.
 fn place_with_library(settings: &str) -> Place {
     let (place, library) = (Place::configured(settings), Place::new());
     let path = library.project().display().to_string();
@@ -300,7 +300,7 @@ fn place_with_library(settings: &str) -> Place {
     place
 }
 
-/// Whether the latest run has a note of this kind with these words.
+/// Whether the latest run has a note of this kind that contains these words.
 fn has_note(place: &Place, kind: NoteKind, words: &str) -> bool {
     let notes = place.reader().notes(&place.latest().run).expect("notes");
     notes.iter().any(|note| note.kind == kind && note.text.contains(words))

@@ -46,7 +46,7 @@ const COMMANDS: [&str; 31] = [
 ];
 
 impl Place {
-    /// The folder that holds everything of the test.
+    /// The folder with all files of the test.
     fn folder_of_test(&self) -> PathBuf {
         self.project().parent().expect("a folder").to_path_buf()
     }
@@ -75,7 +75,7 @@ impl Place {
     }
 }
 
-/// A command line as one types it.
+/// A command line as a user types it.
 fn command_line(arguments: &[&str]) -> String {
     let quoted = |word: &&str| match word.is_empty() || word.contains(' ') {
         true => format!("{word:?}"),
@@ -84,7 +84,7 @@ fn command_line(arguments: &[&str]) -> String {
     arguments.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// As many lines of a long text.
+/// The first lines of a long text.
 fn first_lines(lines: usize, text: &str) -> String {
     text.lines().take(lines).map(|line| format!("{line}\n")).collect()
 }

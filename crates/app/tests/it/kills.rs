@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Whether the ledger knows of any run.
+/// Whether the ledger contains a run.
 pub fn has_started(place: &Place) -> bool {
     let folder = place.state().read_dir().expect("state").flatten().next();
     let ledger = folder.map(|entry| entry.path().join("ledger.db")).filter(|ledger| ledger.exists());
@@ -15,7 +15,7 @@ pub fn has_started(place: &Place) -> bool {
     })
 }
 
-/// What a process left that was to die at its point of this number; none if it did die.
+/// The output of a process that is to be killed at this point; `None` if it was killed.
 pub fn output_unless_killed(place: &Place, words: &[&str], point: Option<u64>) -> Option<Output> {
     let mut command = place.command(words);
     if let Some(point) = point {
@@ -29,13 +29,13 @@ pub fn output_unless_killed(place: &Place, words: &[&str], point: Option<u64>) -
 pub struct KilledRun<'d> {
     pub place: &'d Place,
     pub begin: &'d [String],
-    /// The exit code of the process that brings it to its end.
+    /// The exit code of the process that finishes the run.
     pub code: i32,
 }
 
 impl KilledRun<'_> {
-    /// Takes the run to its end with a death at this point, and one more in each process that resumes it, at its
-    /// own point `again`. Gives how often it kills.
+    /// Finishes the run with a kill at the point `first`, and a kill at the point `again` of each process that resumes
+    /// it. Returns the number of kills.
     pub fn run_with_kills(&self, first: u64, again: Option<u64>) -> u64 {
         let (mut kills, mut point) = (0, Some(first));
         loop {
@@ -54,7 +54,7 @@ impl KilledRun<'_> {
     }
 }
 
-/// Lets runs die first at each point up to this one, in parallel, and returns the total number of kills.
+/// Calls `run_with_kills` with each point up to `last`, in parallel, and returns the total number of kills.
 pub fn kill_at_each_point(last: u64, run_with_kills: impl Fn(u64) -> u64 + Sync) -> u64 {
     let (next, kills) = (AtomicU64::new(1), AtomicU64::new(0));
     let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);

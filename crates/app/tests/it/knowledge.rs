@@ -1,4 +1,4 @@
-//! The knowledge phase: it never blocks, it teaches later runs, and it changes no file.
+//! The knowledge phase never blocks a run, passes lessons to later runs, and changes no file.
 
 use crate::place::Place;
 use crate::rehearsed::{Script, TRIVIAL, implemented, role};

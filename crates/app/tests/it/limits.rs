@@ -1,11 +1,11 @@
-//! Limits of a run: reached, a human is asked, and the question names the limit.
+//! Limits of a run: when one is reached, a human is asked, and the question names the limit.
 
 use crate::place::Place;
 use crate::rehearsed::{SUB, Script, TRIVIAL, implemented, role};
 use remand_ledger::query::GateKind;
 use serde_json::{Value, json};
 
-/// Runs into a limit, sees the hold, continues, and returns the question.
+/// Runs into a limit, asserts the hold, continues to the end, and returns the question.
 fn pass_limit(place: &Place, script: &Script, flags: &[&str]) -> String {
     let shown = place.quick(script, flags);
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
@@ -22,7 +22,7 @@ fn pass_limit(place: &Place, script: &Script, flags: &[&str]) -> String {
         (5, run.used),
         "a resume spends nothing and skips nothing"
     );
-    // The limit holds anew from where it was lifted, so a small one is reached again.
+    // Each answer grants the limit once more, so a small limit is reached again.
     let ended = (0..10).map(|_| place.remand(&["answer", &run.run.0, "go-on"])).find(|shown| shown.code != 5);
     let shown = ended.expect("an end");
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
@@ -59,7 +59,7 @@ fn money_is_limited_and_an_unknown_cost_is_unknown() {
     assert_eq!(place.reader().dispatches(&run.run).expect("dispatches")[0].money, None);
     assert!(place.remand(&["evidence"]).out.contains("1 dispatches of unknown cost"));
 
-    // Other limits take its place.
+    // Other limits replace it.
     let shown = place.quick(&script, &["--budget-money", "0.02", "--budget-tokens", "10k"]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
 }
@@ -122,7 +122,7 @@ fn an_agent_at_work_is_stopped_at_the_limit_on_time_and_a_human_is_asked() {
     let status = place.remand(&["status", "latest"]).out;
     assert!(status.contains(" of 5.0 s, 0 ms left"), "{status}");
 
-    // The limit holds anew from where it was lifted.
+    // Each answer grants the limit once more.
     let run = place.latest().run;
     let ended = (0..10).map(|_| place.remand(&["answer", &run.0, "go-on"])).find(|shown| shown.code != 5);
     let shown = ended.expect("an end");
@@ -170,13 +170,13 @@ fn parallel_agents_count_the_time_of_their_run_once() {
     let mut counted = 0;
     for event in events.iter().map(|row| &row.event) {
         if let remand_kernel::Event::Ended { usage, .. } = event {
-            counted += usage.wall.expect("the host tells the time of the run");
+            counted += usage.wall.expect("the host records the time of the run");
         }
     }
     assert_eq!(run.used.time, counted);
     let (first, last) = (events.first().expect("an event").at, events.last().expect("an event").at);
-    let lasted = u64::try_from(last.0 - first.0).expect("time goes on");
-    assert!(counted <= lasted + 1_000, "{counted} of {lasted}: no moment twice");
+    let lasted = u64::try_from(last.0 - first.0).expect("time passes");
+    assert!(counted <= lasted + 1_000, "{counted} of {lasted}: no time is counted twice");
 }
 
 // CORE-07

@@ -1,4 +1,4 @@
-//! A repository of many packages: a task is checked by what its change can affect, the merged tree by everything.
+//! A repository of many packages: a task runs the checks that its change can affect, the merged tree runs all.
 
 use crate::place::{Place, Shown, shown, with_rust};
 use crate::rehearsed::{REQUEST, Script, implemented, role, task};
@@ -11,7 +11,7 @@ const PACKAGES: usize = 20;
 
 const FEATURE: &str = include_str!("../../../../workflows/feature.yaml");
 
-/// Packages in Python; the second leans on the first, and the third on the second.
+/// Packages in Python; the second depends on the first, and the third on the second.
 fn monorepo(packages: usize) -> Place {
     let place = Place::new();
     place.git(&["rm", "-q", "-r", "pyproject.toml", "tests"]);
@@ -34,7 +34,7 @@ fn monorepo(packages: usize) -> Place {
     place
 }
 
-/// The packages whose tests were run, and those whose tests were not.
+/// The packages with tests that ran, and the packages with tests that did not run.
 fn packages<'r>(rows: impl Iterator<Item = &'r CheckRow>) -> (BTreeSet<&'r str>, BTreeSet<&'r str>) {
     let of_tests = rows.filter(|row| row.name.starts_with("pytest:") || row.name.starts_with("unittest:"));
     let (run, left): (Vec<&CheckRow>, Vec<&CheckRow>) = of_tests.partition(|row| row.tier.is_some());
@@ -46,11 +46,11 @@ fn packages<'r>(rows: impl Iterator<Item = &'r CheckRow>) -> (BTreeSet<&'r str>,
     (run.iter().map(package).collect(), left.iter().map(package).collect())
 }
 
-/// Takes the usual request through a workflow.
+/// Runs the usual request with a workflow.
 fn run(place: &Place, script: &Script, workflow: &str) -> Shown {
     let rehearsal = format!("rehearsal:{}", place.write_outside("rehearsal.yaml", &script.text()));
     let mut command = place.command(&["run", REQUEST, "--agent", &rehearsal, "--workflow", workflow]);
-    // Shims that choose a version each time take longer than the checks themselves.
+    // Shims that choose a version each time take longer than the checks.
     let path = std::env::var_os("PATH").expect("a path");
     let plain = std::env::split_paths(&path).filter(|folder| !folder.ends_with("shims"));
     command.env("PATH", std::env::join_paths(plain).expect("a path"));
@@ -85,7 +85,7 @@ fn a_changed_file_runs_the_checks_that_it_can_affect_and_the_merged_tree_runs_al
     assert_eq!((run.len(), left.len()), (PACKAGES, 0));
 }
 
-/// Four crates in a workspace; the third leans on the second.
+/// Four crates in a workspace; the third depends on the second.
 fn workspace() -> Place {
     let place = Place::new();
     place.git(&["rm", "-q", "-r", "pyproject.toml", "tests"]);

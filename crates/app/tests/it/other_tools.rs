@@ -1,4 +1,4 @@
-//! Role files of other tools: used as they are, shown by `import`, and made by `export`.
+//! Role files of other tools: used unchanged, shown by `import`, and written by `export`.
 
 use crate::place::Place;
 use crate::rehearsed::{Script, TRIVIAL};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The sections that every agent definition has, in their order.
+/// The sections that every agent definition has, in order.
 const SECTIONS: [&str; 9] = [
     "Role & Purpose",
     "Input Schema",

@@ -1,4 +1,4 @@
-//! Many runs that wait for a human in one ledger, without a process.
+//! Many runs in one ledger wait for a human without a process.
 
 use super::place::Place;
 use super::three_tasks::{self, REHEARSAL, assert_sound, marked};
@@ -15,7 +15,7 @@ fn park(place: &Place) -> RunId {
     place.latest().run
 }
 
-/// Copies the journal of a run for each of these ids into one ledger; `at` gives the time of event `n`.
+/// Copies the journal of a run under each of these ids; `at` gives the time of event `n`.
 fn copy_run(place: &Place, model: &RunId, runs: &[RunId], at: impl Fn(usize) -> Millis) {
     let reader = place.reader();
     let journal: Vec<JournalRow> = reader.journal(model, 0).expect("the journal");
@@ -62,7 +62,7 @@ fn a_thousand_runs_wait_in_one_ledger_without_a_process() {
     let gates = stdout(&place, &["gates"]);
     assert!(runs.iter().chain([&model]).all(|run| gates.contains(&run.0)));
     assert_eq!(place.reader().open_gates().expect("gates").len(), 1000);
-    // The mark of the model is a part of no other's: each is looked for by itself.
+    // No process carries the mark of a run.
     assert!(runs.iter().chain([&model]).step_by(100).all(|run| marked(run).is_empty()));
     let answered = place.remand(&["answer", &runs[500].0, "proceed"]);
     assert_eq!(answered.code, 5, "{answered:?}");
@@ -81,7 +81,7 @@ fn a_clock_that_goes_backwards_changes_only_the_times() {
     assert_sound(&place);
     let (copied, original) = (rulings(&place, &run), rulings(&place, &model));
     assert_eq!(copied, original);
-    // The clock now is decades ahead of the events before, and a run in the future is gone on with as well.
+    // The clock is now decades ahead of these events; a run with events in the future continues as well.
     let ahead = RunId(format!("{}-ahead", model.0));
     copy_run(&place, &model, std::slice::from_ref(&ahead), |n| Millis(4_000_000_000_000 + n as i64));
     for run in [&run, &ahead] {
@@ -91,7 +91,7 @@ fn a_clock_that_goes_backwards_changes_only_the_times() {
     assert_sound(&place);
 }
 
-/// What a command prints.
+/// The standard output of a command that must succeed.
 fn stdout(place: &Place, arguments: &[&str]) -> String {
     let shown = place.remand(arguments);
     assert_eq!(shown.code, 0, "{arguments:?}: {shown:?}");

@@ -1,4 +1,4 @@
-//! What agents may touch: everything else is denied or undone, on record, and costs the dispatch.
+//! The permissions of agents: every other access is denied or undone, recorded, and fails the dispatch.
 
 use crate::place::Place;
 use crate::rehearsed::{SUB, Script, TRIVIAL, implemented, review, role, task};

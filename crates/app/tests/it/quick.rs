@@ -179,7 +179,7 @@ fn a_baseline_without_passing_checks_says_what_follows_and_what_to_do() {
     assert!(named && !warned, "another one proves the work: {}", shown.err);
 }
 
-/// Settings with one check in addition to two that always pass.
+/// Settings with this check and two that always pass.
 fn with_two_passing_checks(check: &str) -> String {
     format!("{TRIVIAL}\n[checks.other]\n{check}\n")
 }
@@ -209,7 +209,7 @@ fn a_failed_build_and_a_run_of_no_tests_are_not_outvoted() {
     let none = "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums\"\ntier = 1\n\n[checks.tests]\n\
                 command = \"printf 'Ran 0 tests in 0.000s\\n\\nOK\\n' >&2\"\nparser = \"unittest\"\n";
     let empty = Place::configured(none);
-    // What can be loaded would show the program at work.
+    // A text file cannot be loaded, so no other tier replaces the tests.
     let prose =
         role("implementer").round(1).writes("notes.txt", "sub takes b from a\n").says(implemented(""));
     let shown = empty.quick(&script.with(prose), &[]);
@@ -258,7 +258,7 @@ fn every_report_of_a_run_says_that_its_commit_was_undone() {
     assert_eq!(shown.code, 0, "as the page writes it: {}{}", shown.out, shown.err);
     assert_eq!(reported(&place), [true; 3]);
 
-    // What is recorded already is not recorded again.
+    // A recorded undo is not recorded again.
     let events = place.latest().seq;
     assert_eq!(place.remand(&["rollback", "latest", "--yes"]).code, 0);
     assert_eq!(place.latest().seq, events);

@@ -1,10 +1,10 @@
-//! Runs that are recorded, and the recordings played on a fresh copy of the same repository.
+//! Runs are recorded, and the recordings are played on a fresh copy of the same repository.
 
 use super::place::{Place, Shown};
 use super::three_tasks::{self, Outcome, REHEARSAL, outcome};
 use remand_ledger::query::DispatchRow;
 
-/// A file outside the task, no result, a result that breaks its contract, an end by a signal with last words, and a
+/// A file outside the task, no result, a result that breaks its contract, an end by a signal after some output, and a
 /// change with every kind of entry that a tree can have.
 const TROUBLE: &str = r##"
   - role: implementer
@@ -160,7 +160,7 @@ const PLAN: &str = r##"
             decisions: []
 "##;
 
-/// Runs a rehearsal with a recording, then the recording elsewhere.
+/// Records the run of a rehearsal, then plays the recording in another repository.
 fn record_and_replay(rehearsal: &str) -> (Place, Outcome, Place, Outcome) {
     let first = three_tasks::place();
     let recording = first.project().with_file_name("recording.yaml").display().to_string();

@@ -1,4 +1,4 @@
-//! Secrets: whatever way they come in, nothing that the engine keeps holds them.
+//! Secrets: however they come in, nothing that the engine stores contains them.
 
 use crate::place::{Place, shown};
 use crate::rehearsed::{SUB, Script, TRIVIAL, finding, implemented, role};
@@ -7,7 +7,7 @@ use std::path::Path;
 
 const SECRET: &str = "tok-5f2c9e0b7d6a4431";
 
-/// Every file below a folder that holds these bytes.
+/// Every file below a folder that contains the secret.
 fn files_containing(folder: &Path, secret: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("folder").flatten() {
@@ -40,7 +40,7 @@ fn a_secret_reaches_no_prompt_no_artifact_and_no_ledger() {
         "completion": {"status": "DONE", "summary": "It works with SECRET.", "findings_count": 1, "output_paths": []},
         "payload": {"verdict": "approve", "summary": "SECRET", "findings": [leaking]},
     });
-    // The first attempt crashes with the secret as its last word; the second one puts it into a file.
+    // The first attempt crashes with the secret as its last output; the second one writes it into a file.
     let script = Script::quick()
         .with(role("implementer").attempt(1).runs(&say).runs(&format!("{say} >&2; kill -9 $PPID")));
     let script = script.with(
@@ -54,7 +54,7 @@ fn a_secret_reaches_no_prompt_no_artifact_and_no_ledger() {
                 "verdict": "done", "hypothesis": "none", "changes": [{"file": "sums/sub.py", "what": "sub"}],
             })),
     );
-    // The reviewer's result holds the secret itself, which no script may: it is put in by a command.
+    // The reviewer's result contains the secret. A script must not, so a command writes it.
     let result = format!("{report}").replace('\'', "");
     let reviewer = role("reviewer").runs(&format!(
         "folder=$(dirname \"$REMAND_DISPATCH\"); printf '%s' '{result}' | sed \"s/SECRET/$({say})/g\" > \"$folder/out/result.yaml\""
@@ -81,7 +81,7 @@ fn a_secret_reaches_no_prompt_no_artifact_and_no_ledger() {
         assert!(!text.contains(SECRET), "{text}");
     }
     assert_eq!(dispatches[0].failure.as_deref(), Some("crashed"));
-    // Only the work itself, which belongs to the user, still contains it.
+    // Only the work, which belongs to the user, still contains it.
     let mut kept = files_containing(&place.state(), SECRET);
     kept.retain(|path| !path.ends_with("/sums/key.txt"));
     assert_eq!(kept, Vec::<String>::new());

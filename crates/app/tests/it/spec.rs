@@ -1,4 +1,4 @@
-//! Whole runs of `spec`: a real specification in a real repository, real agent processes that play from scripts.
+//! Whole runs of `spec`: a real specification in a real repository, and real agent processes that play scripts.
 
 mod conflict;
 mod documents;
@@ -60,7 +60,7 @@ fn has_document(place: &Place, name: &str) -> bool {
     place.home().join("runs").join(&place.latest().run.0).join(name).exists()
 }
 
-/// The board as the ledger has it last.
+/// The latest board in the ledger.
 fn board(place: &Place) -> Board {
     let (reader, run) = (place.reader(), place.latest().run);
     let rows = reader.artifact_versions(&run, "gaps").expect("versions");
@@ -74,7 +74,7 @@ fn json(place: &Place, arguments: &[&str]) -> Value {
     serde_json::from_str(&shown.out).expect("pure JSON")
 }
 
-/// What the dispatches of a role were given under this name, in order.
+/// The inputs with this name that the dispatches of a role got, in order.
 fn given(place: &Place, role: &str, name: &str) -> Vec<String> {
     let (reader, run) = (place.reader(), place.latest().run);
     let folder = place.home().join("runs").join(&run.0).join("dispatches");

@@ -1,4 +1,4 @@
-//! Results that agents hand in by MCP: real servers, driven by a client that speaks the protocol line by line.
+//! Results that agents submit over MCP: real servers, driven by a client that speaks the protocol line by line.
 
 use crate::place::Place;
 use crate::rehearsed::{SUB, Script, TEST_SUB, TRIVIAL, implemented, role};
@@ -35,7 +35,7 @@ impl Server {
         expected.findings = FindingsRule::Reports { needs: Vec::new() };
         let terms = serde_json::to_string(&Terms::new(&expected, 0)).expect("terms");
         std::fs::write(Terms::path(&dispatch), terms).expect("a file");
-        // As inside of a dispatch: agents may start this command, and no other.
+        // As in a dispatch: agents may start only this command.
         let mut process = Command::new(env!("CARGO_BIN_EXE_remand"))
             .args(["submit", "--dispatch"])
             .arg(&dispatch)
@@ -152,7 +152,7 @@ fn an_oversized_or_meaningless_result_is_refused_and_the_server_continues() {
     let answer = server.ask("tools/call", json!({"name": "merge", "arguments": {}}));
     assert!(answer["error"]["message"].as_str().is_some_and(|it| it.contains("submit_result")), "{answer}");
     assert!(!server.result().exists());
-    // Some write the document as a string.
+    // Some agents send the result as a JSON string.
     let text = Value::from(approved("As a text").to_string());
     assert_eq!(server.submit(&text), (false, "accepted".to_string()));
     server.close();

@@ -1,4 +1,4 @@
-//! Gates at a terminal: they are asked there, and requests of other processes are still handled.
+//! Gates are asked at the terminal of a run, and requests of other processes are still handled.
 
 use crate::agents;
 use crate::place::Place;
@@ -13,7 +13,7 @@ use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A run that is driven in its own terminal.
+/// A run with a pseudo-terminal.
 struct TerminalRun {
     driver: Child,
     keys: File,
@@ -21,7 +21,7 @@ struct TerminalRun {
 }
 
 impl TerminalRun {
-    /// Begins a run with a rehearsal.
+    /// Starts a run with a rehearsal.
     fn run(place: &Place, script: &Script, more: &[&str]) -> TerminalRun {
         let file = place.write_outside("rehearsal.yaml", &script.text());
         let agent = format!("rehearsal:{file}");
@@ -30,7 +30,7 @@ impl TerminalRun {
         TerminalRun::at(place.command(&arguments))
     }
 
-    /// A terminal that knows how to move its cursor, and colours.
+    /// Starts a command at a terminal with cursor movement and colours.
     fn live(place: &Place, arguments: &[&str]) -> TerminalRun {
         let mut command = place.command(arguments);
         command.env_remove("NO_COLOR").env("TERM", "xterm");
@@ -155,7 +155,7 @@ fn an_autonomous_run_asks_at_a_terminal_too_and_the_end_of_input_leaves_it_waiti
 /// Escapes that would rename the window, clear the screen and hide earlier text.
 const HOSTILE: &str = r"\033]0;owned\007\033[2J\302\2332Jbad\rGOOD";
 
-/// A check whose words are hostile, and an implementer that leaves a file with such a name where it may leave none.
+/// A check with hostile output, and an implementer that leaves a file with a hostile name outside its permissions.
 fn hostile() -> (Place, Script) {
     let place = Place::configured(&format!(
         "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums\"\ntier = 1\n\n[checks.loud]\n\

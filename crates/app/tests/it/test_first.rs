@@ -1,4 +1,4 @@
-//! Tests first: stubs without logic, tests that fail for want of the behaviour, and code that keeps the signatures.
+//! Tests first: stubs without logic, tests that fail for lack of the behaviour, and code that keeps the signatures.
 
 use crate::place::{Place, Shown};
 use crate::programs::desk::tools;
@@ -36,7 +36,7 @@ fn made(hypothesis: &str) -> Value {
     })
 }
 
-/// A run of everybody on one task; the entries in front decide what happens.
+/// All roles on one task; entries that a test adds decide what happens.
 fn script(stubs: Stubs) -> Script {
     let files = [("sums/sub.py", "green"), ("sums/add.py", "yellow"), ("tests/test_sub.py", "green")];
     let mut task = task("task-1", &files, &[]);

@@ -1,4 +1,4 @@
-//! A run of three tasks through the whole `feature` workflow, and what two such runs must have in common.
+//! A run of three tasks through the whole `feature` workflow, and the outcome that all such runs share.
 
 use super::place::{Place, Shown};
 use remand_kernel::evidence::RowPhase;
@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// What the agents do. Entries that are added fit better if they have more keys.
+/// The actions of the agents. An added entry takes precedence if it has more keys.
 pub const REHEARSAL: &str = include_str!("three_tasks.yaml");
 
 pub const REQUEST: &str = "More sums";
 
-/// Real checks that take no time: the first is quick, and refuses unfinished work.
+/// Real checks that take almost no time: the first is a quick check, and refuses unfinished work.
 const SETTINGS: &str = r#"
 [checks]
 detect = false
@@ -27,10 +27,10 @@ command = "test -f sums/add.py"
 tier = 2
 "#;
 
-/// The longest that a test waits for something that must come.
+/// How long a test waits for an expected event.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A project whose checks take no time.
+/// A project with checks that take almost no time.
 pub fn place() -> Place {
     let place = Place::new();
     place.write("remand.toml", SETTINGS);
@@ -58,9 +58,9 @@ pub struct Outcome {
     confidence: String,
     tree: String,
     commits: String,
-    /// By task, as text, each with its cost.
+    /// The rulings of each task, as JSON.
     rulings: BTreeMap<String, Vec<String>>,
-    /// What is left of the run's budgets.
+    /// The remaining budgets of the run.
     left: Vec<u16>,
     dispatches: BTreeSet<String>,
     operations: BTreeSet<String>,
@@ -100,7 +100,7 @@ fn describe(row: &DispatchRow) -> String {
     format!("{} {} {:?} {:?} {result:?}", row.command, row.role, row.item, row.task)
 }
 
-/// What the newest run comes to. Whatever else must hold after a run is asserted on the way.
+/// The outcome of the newest run. Also asserts everything that must hold after any run.
 pub fn outcome(place: &Place) -> Outcome {
     let reader = place.reader();
     let row = place.latest();
@@ -125,7 +125,7 @@ pub fn outcome(place: &Place) -> Outcome {
         .checks(run, CheckFilter::default())
         .expect("checks")
         .iter()
-        // What a task began on depends on which of the others was faster.
+        // The tree that a task starts from depends on which other task was faster.
         .filter(|row| row.phase != RowPhase::Baseline || row.task.is_none())
         .map(|row| format!("{:?} {:?} {} {} {}", row.task, row.phase, row.name, row.iteration, row.passed))
         .collect();
@@ -157,7 +157,7 @@ pub fn assert_sound(place: &Place) {
     assert!(report.is_sound(), "{:?}", report.problems);
 }
 
-/// Asserts that the user's checkout is as it was.
+/// Asserts that the user's checkout is unchanged.
 pub fn assert_untouched(place: &Place) {
     assert_eq!(place.git(&["status", "--porcelain", "--ignored"]), "");
     assert_eq!(place.git(&["symbolic-ref", "HEAD"]), "refs/heads/work\n");
@@ -165,7 +165,7 @@ pub fn assert_untouched(place: &Place) {
     assert_eq!(place.git(&["stash", "list"]), "");
 }
 
-/// The processes that carry the mark of a run: number and command line.
+/// The processes that carry the mark of a run: id and command line.
 pub fn marked(run: &RunId) -> Vec<String> {
     let mark = format!("REMAND_MARK={run}");
     let mut found = Vec::new();
@@ -183,7 +183,7 @@ pub fn marked(run: &RunId) -> Vec<String> {
     found
 }
 
-/// Waits until something is there that must come.
+/// Waits until `look` finds something.
 pub fn await_some<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
     await_within(TIMEOUT, what, look)
 }

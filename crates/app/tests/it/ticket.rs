@@ -31,7 +31,7 @@ fn input_of(place: &Place, phase: &str, nth: usize, name: &str) -> String {
     fs::read_to_string(folder.join("inputs").join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Why dispatches of a phase did not count.
+/// The reasons why dispatches of a phase were refused.
 fn refusals(place: &Place, phase: &str) -> Vec<String> {
     let run = place.latest().run;
     let rows = place.reader().dispatches(&run).expect("dispatches");
@@ -76,7 +76,7 @@ fn the_ticket_on_the_branch_follows_the_phases_and_keeps_every_other_byte() {
             ),
         );
     assert_eq!(on_branch(&place, TICKET), expected);
-    // The user's own copy is the user's.
+    // The ticket in the user's checkout is unchanged.
     assert_eq!(fs::read_to_string(place.project().join(TICKET)).expect("the ticket"), TEXT);
     assert_eq!(place.git(&["status", "--porcelain"]), "");
     let order: Vec<String> =
@@ -196,7 +196,7 @@ fn the_third_red_gate_blocks_the_ticket_and_asks_a_human_with_the_full_context()
         "{last}"
     );
     assert!(!dispatched(&place).contains(&"revise".to_string()));
-    // Nobody answers but a human: resuming changes nothing.
+    // Only a human answers: resuming changes nothing.
     place.remand(&["resume"]);
     assert!(gate(&place).contains("Revise the design as the findings propose?"));
     assert!(!dispatched(&place).contains(&"revise".to_string()));
@@ -212,7 +212,7 @@ fn an_approved_revision_reaches_ticket_architect_and_implementer() {
     assert_eq!(before.iter().filter(|phase| *phase == "implement").count(), 3);
     let shown = answer(&place, &["approve", "--note", "Mind negative numbers."]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    // In one commit: the count, the approach that failed, the note and the status.
+    // One commit has the count, the approach that failed, the note and the status.
     let branch = place.latest().branch;
     let commit =
         place.git(&["log", "--reverse", "--format=%H", "-S", "Design Revision Count", &branch, "--", TICKET]);
@@ -230,11 +230,11 @@ fn an_approved_revision_reaches_ticket_architect_and_implementer() {
     let at_commit = place.git(&["show", &format!("{commit}:{TICKET}")]);
     let status = remand_documents::Ticket::read(at_commit).status();
     assert_eq!(status, Some(remand_documents::TicketStatus::ReadyForDesign));
-    // The architect is given the notes, the approaches and the findings.
+    // The architect gets the notes, the approaches and the findings.
     assert!(input_of(&place, "revise", 0, "human.md").contains("Mind negative numbers."));
     assert!(input_of(&place, "revise", 0, "failed-approaches.md").contains(SHIFT));
     assert!(input_of(&place, "revise", 0, "findings.yaml").contains("INCORRECT_INVARIANT"));
-    // The implementer continues with the last attempt's tree, without the discarded parts.
+    // The implementer continues with the tree of the last attempt, without the discarded parts.
     let log = input_of(&place, "implement", 3, "iteration-log.md");
     assert!(log.contains("### Attempt 3 (design 1,") && log.contains("It was the rounding"), "{log}");
     assert!(input_of(&place, "implement", 3, "findings.yaml").contains("discard"));
@@ -482,7 +482,7 @@ fn spending_of_an_earlier_run_counts_although_its_branch_is_not_merged() {
     assert_eq!(shown.code, 5, "{shown:?}");
     assert_eq!(answer(&place, &["close"]).code, 4);
     let first = place.latest().run;
-    // The checkout does not mention it yet.
+    // The ticket in the checkout does not mention it yet.
     assert_eq!(tickets::run(&place, &again::going_on()).code, 0);
     let second = place.latest().run;
     assert_ne!(first, second);
@@ -728,7 +728,7 @@ fn every_part_of_the_command_has_a_help() {
 /// The number of runs that share the points, as in `crash.rs`.
 const RUNS: u64 = 12;
 
-/// Takes the run with a revision to its end, dying at this point and every `RUNS` points after.
+/// Finishes the run with a revision, with a kill at this point and at the `RUNS`-th of each process that resumes it.
 fn run_with_kills(first: u64) -> (Place, u64) {
     let place = place(TEXT);
     let begin = tickets::arguments(&place, &circling());
@@ -749,9 +749,9 @@ fn run_with_kills(first: u64) -> (Place, u64) {
         };
         match output.status.code() {
             Some(0) if place.latest().stage.is_over() => return (place, kills),
-            // Nothing is left but to answer.
+            // The run waits for an answer.
             Some(0 | 5) => answered = true,
-            // The answer was recorded before the death.
+            // The answer was recorded before the kill.
             Some(1) if String::from_utf8_lossy(&output.stderr).contains("already has an answer") => {
                 answered = false
             }
@@ -771,7 +771,7 @@ fn a_run_on_a_ticket_that_is_killed_at_any_point_writes_the_same_documents() {
         let (place, kills) = run_with_kills(first);
         assert_eq!(subjects(&place), expected.1, "first at {first}, {kills} kills");
         assert_eq!(dispatched(&place), expected.2, "first at {first}, {kills} kills");
-        assert!(files(&place) == expected.0, "first at {first}, {kills} kills: other papers");
+        assert!(files(&place) == expected.0, "first at {first}, {kills} kills: other documents");
         super::three_tasks::assert_sound(&place);
         kills
     });

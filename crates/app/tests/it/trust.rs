@@ -1,11 +1,11 @@
-//! What the engine makes of agents that help themselves to a green check.
+//! Agents that cheat to get green checks, and how the engine reacts.
 
 use crate::place::Place;
 use crate::rehearsed::{Script, TEST_SUB, implemented, role, task};
 use remand_ledger::query::CheckFilter;
 use serde_json::json;
 
-/// What the engine found after a first round did this to the tests, and the second knew no way.
+/// The findings of the engine after the first round ran this command on the tests, and the second gave up.
 fn findings_after(place: &Place, first: &str) -> Vec<(String, String)> {
     let work = role("implementer").round(1).writes("sums/sub.py", crate::rehearsed::SUB);
     let stuck =
@@ -78,7 +78,7 @@ fn a_plan_may_remove_a_test_and_reviewers_are_informed() {
     assert!(notes.iter().any(|note| note.text.contains("is removed, as announced")), "{notes:?}");
 }
 
-/// Checks with a different output each time.
+/// Checks with a different output each time they run.
 const CHANGING_OUTPUT: &str = "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums && cat /proc/sys/kernel/random/uuid\"\n\
                        tier = 1\n\n[checks.build]\ncommand = \"test -f sums/add.py && cat /proc/sys/kernel/random/uuid\"\n\
                        needs = [\"shape\"]\n";

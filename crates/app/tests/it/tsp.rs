@@ -6,7 +6,7 @@ use crate::three_tasks::assert_sound;
 use remand_ledger::query::DefectResolution;
 use serde_json::{Value, json};
 
-/// Takes b from a, the wrong way round.
+/// Subtracts the operands in the wrong order.
 const WRONG: &str = "def sub(a, b):\n    return b - a\n";
 
 fn units() -> [Value; 1] {
@@ -85,7 +85,7 @@ fn a_planning_defect_found_in_code_review_is_corrected_through_the_chain_and_no_
         [
             &["planning", "design", "design-review", "code", "code-review"][..],
             &["planning", "design", "design-review", "code", "code-review", "test"],
-            // A dispute changes nothing, so the review of the code stands.
+            // A dispute changes nothing, so the code review is not repeated.
             &["code", "test", "postmortem"],
         ]
         .concat()
@@ -159,7 +159,7 @@ fn the_defect_log_says_where_defects_came_from_and_what_correcting_them_cost() {
         defects[0].attempts.iter().map(|one| (one.phase.as_str(), one.dispatches)).collect();
     let chain = ["planning", "design", "design-review", "code", "code-review"];
     assert_eq!(attempts, chain.map(|phase| (phase, 1)));
-    // Every dispatch costs 100 tokens and a cent, and two defects share five of them.
+    // Every dispatch costs 100 tokens and a cent, and two defects share five dispatches.
     assert_eq!((defects[0].tokens, defects[0].money), (250, 25_000));
     assert_eq!((defects[2].tokens, defects[2].money), (200, 20_000));
     assert!(defects.iter().all(|row| row.time > 0), "{defects:?}");
@@ -290,7 +290,7 @@ fn figures_cover_all_runs_of_a_workflow() {
         let phases = workflows[0]["phases"].as_array().expect("phases");
         phases.iter().find(|it| it["phase"] == name).expect("the phase").clone()
     };
-    // What was withdrawn was no defect. One was injected by planning, one by code; both were found in code review.
+    // A withdrawn finding is not a defect. Planning injected one, code another; both were found in code review.
     assert_eq!((&workflows[0]["runs"], &workflows[0]["defects"]), (&json!(2), &json!(2)));
     let (planning, review) = (phase("planning"), phase("code-review"));
     assert_eq!(
@@ -304,10 +304,10 @@ fn figures_cover_all_runs_of_a_workflow() {
     assert_eq!(phase("design-review")["yield"], json!(0.0));
     assert_eq!(planning["rates"], json!([0.5, 0.0]));
     assert_eq!(planning["correction"]["tokens"], json!(250));
-    // Five dispatches dealt with a defect of planning and one of code.
+    // Five dispatches corrected a planning defect and a code defect.
     assert_eq!(planning["correction"]["dispatches"], json!(2.5));
     assert_eq!(phase("code")["correction"]["dispatches"], json!(2.5));
-    // Twice two lines of code, and twice eight of a test.
+    // Two runs, each with two lines of code and eight lines of tests.
     let lines = workflows[0]["changed_lines"].as_f64().expect("lines");
     assert_eq!(lines, 20.0);
     assert_eq!(workflows[0]["density"].as_f64(), Some(2000.0 / lines));
@@ -328,7 +328,7 @@ fn figures_cover_all_runs_of_a_workflow() {
 fn an_estimate_needs_at_least_three_runs_and_says_so() {
     let place = Place::configured(TRIVIAL);
     let files = [("sums/sub.py", "green"), ("tests/test_sub.py", "green"), ("README.md", "yellow")];
-    // 100 tokens per dispatch, and more for the planner in proportion to the size of the plan.
+    // 100 tokens per dispatch; the planner uses more for a larger plan.
     for (count, tokens) in [(1, 300), (2, 400), (3, 600)] {
         let units = [unit("unit-1", &files[..count], &[])];
         let planner = role("tsp-planner").costs(tokens).says(plan(&units));

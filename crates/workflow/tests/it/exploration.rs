@@ -1,4 +1,4 @@
-//! The kernel itself, driven through every path of the shipped workflows, and along random ones.
+//! Drives the kernel through every path of the shipped workflows, and along random ones.
 
 use crate::support::{feature, finding, injected_by, issue, quick, security_blocker, spec, ticket, tsp};
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ use remand_workflow::explore::transitions::Liveness;
 use remand_workflow::explore::{Scenario, bound};
 use std::collections::{BTreeSet, HashMap};
 
-/// A run in the middle: its state and the commands that wait for their event.
+/// A point of a run: its state and the open commands.
 #[derive(Clone)]
 struct Point {
     state: State,
@@ -28,7 +28,7 @@ impl Point {
     fn start(program: &Program, mode: Mode, tasks: u16) -> Point {
         let mut point = Point { state: State::new(program), open: Vec::new() };
         let lists = program.lists.iter().map(|name| (name.clone(), items(name, tasks))).collect();
-        // Lists are known from the start, so that budgets sized by them do not depend on when.
+        // Lists are known from the start, so the budgets sized by them are too.
         let flags = program.flags.iter().map(|flag| (flag.clone(), true)).collect();
         let start = Start { mode, lists, flags, ..Start::default() };
         point.take(program, &Event::Started(start)).expect("starts");
@@ -51,7 +51,7 @@ impl Point {
         Ok(taken.receipt)
     }
 
-    /// The next command to end: tasks one after the other, so that orders are not tried that do not matter.
+    /// The next command to end: tasks one after the other, because their order does not matter.
     fn next(&self) -> Option<&Command> {
         self.open.iter().min_by_key(|command| command.id().map(|id| (id.lane, id.seat)))
     }
@@ -161,7 +161,7 @@ fn flags_set_by(program: &Program, id: CommandId) -> Vec<Vec<(String, bool)>> {
     all
 }
 
-/// New content for everything that a phase writes.
+/// New content for every artifact that a phase writes.
 fn fresh(program: &Program, state: &State, id: CommandId) -> Vec<(String, Digest)> {
     let digest = Digest(u64::from(state.changes) + 7);
     let writes = &program.phase(id.phase).writes;
@@ -200,7 +200,7 @@ fn ended(id: CommandId, outcome: Outcome) -> Event {
     Event::Ended { id, outcome, usage: Usage::default() }
 }
 
-/// What decides how a run can go on: everything but what it remembers.
+/// The part of the state that decides how a run can continue, without its history.
 fn key(program: &Program, point: &Point, liveness: Option<&(Liveness, Vec<u16>)>) -> Vec<u16> {
     let state = &point.state;
     let node = MachineNode {
@@ -223,7 +223,7 @@ fn key(program: &Program, point: &Point, liveness: Option<&(Liveness, Vec<u16>)>
         remand_kernel::state::Stage::Ending { at, .. } => 2 + at,
         remand_kernel::state::Stage::Ended(_) => 99,
     });
-    // Where a carried finding would be sent decides what `remand injector` does.
+    // The origin of a carried finding decides where `remand injector` leads.
     let carried = state.main.carried.iter().filter_map(|at| state.findings.get(*at as usize));
     key.extend(
         carried
@@ -259,7 +259,7 @@ fn seats(seats: &[remand_kernel::state::Seat], key: &mut Vec<u16>) {
     }
 }
 
-/// The most dispatches on any path, and how many points there are. Every path ends or waits for a human.
+/// The maximum number of dispatches on any path, and the number of points. Every path ends or waits for a human.
 fn explore(
     program: &Program,
     mode: Mode,
@@ -281,7 +281,7 @@ fn most_from(
     depth: usize,
 ) -> u64 {
     assert!(depth < 20_000, "a path does not end");
-    // The worst world: everything changed, so nothing stands.
+    // The worst case: everything changed, so no result stands.
     point.state.results.iter_mut().for_each(|result| *result = None);
     point.state.finished.clear();
     point.state.task_inbox.clear();
@@ -298,7 +298,7 @@ fn most_from(
         let mut next = point.clone();
         let before = next.state.used.dispatches;
         next.take(program, &event).unwrap_or_else(|refusal| panic!("{refusal}: {event:?}"));
-        // A route that holds leads back to the same question: nothing is lost by not following it.
+        // A route that holds leads back to the same question, so it need not be followed.
         if next.state.hold.is_some() {
             continue;
         }
@@ -309,7 +309,7 @@ fn most_from(
     most
 }
 
-/// Runs with a stack that deep paths need.
+/// Runs on a stack that is large enough for deep paths.
 fn deep<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     std::thread::Builder::new().stack_size(1 << 30).spawn(work).expect("thread").join().expect("explored")
 }
@@ -375,7 +375,7 @@ fn no_path_of_tsp_exceeds_its_bound_and_one_reaches_it() {
     assert_bound_is_exact(tsp(), Mode::Autonomous, 1);
 }
 
-/// A random way through a workflow: which open command ends, how, and whether the event comes twice.
+/// A random path through a workflow: which open command ends, how, and whether the event is a duplicate.
 fn random_walk() -> impl Strategy<Value = Vec<(u8, u8, bool)>> {
     proptest::collection::vec((any::<u8>(), any::<u8>(), any::<bool>()), 1..200)
 }
@@ -426,7 +426,7 @@ proptest! {
                 prop_assert_eq!(&before, &point.state);
             }
         }
-        // No command was ever issued under an id that was used before.
+// No command id is used twice.
         let mut replayed = State::new(program);
         let mut commands = Vec::new();
         for event in &journal {

@@ -1,4 +1,4 @@
-//! Role files of other tools: what they give, what stays ours, and what is named as not used.
+//! Role files of other tools: the parts that are used, the parts that stay Remand's, and the report of unused parts.
 
 use remand_workflow::diagnostic::Diagnostic;
 use remand_workflow::foreign::{self, AgentTool, RoleFormat, Unused};
@@ -13,7 +13,7 @@ fn fixture(name: &str) -> SourceText {
     SourceText::new(name, std::fs::read_to_string(path).expect("a fixture"))
 }
 
-/// The shipped roles with a file for one of them, and what of it is not used.
+/// The shipped roles with a file for one of them, and the parts of the file that are not used.
 fn adopt(title: &str, tool: AgentTool, source: &SourceText) -> Result<(Roles, Vec<Unused>), Vec<Diagnostic>> {
     let mut roles = Roles::shipped();
     let unused = roles.adopt(title, &foreign::read(tool, source)?, source)?;

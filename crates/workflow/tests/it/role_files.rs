@@ -1,4 +1,4 @@
-//! Role files: what their front matter may say, and which part of the body an agent is told.
+//! Role files: the keys of their front matter, and the part of the body that becomes the prompt.
 
 use remand_workflow::diagnostic::Style;
 use remand_workflow::keys::ROLE_KEYS;

@@ -1,4 +1,4 @@
-//! The shipped roles: readable, used, of one form, and never asked for a number of findings.
+//! The shipped roles: readable, used, uniform, and never asked for a number of findings.
 
 use remand_workflow::permissions::Writable;
 use remand_workflow::roles::Roles;
@@ -48,12 +48,12 @@ fn no_role_is_asked_for_a_number_of_findings() {
     assert_eq!(quota("Report every defect that you find; none is a good answer."), None);
 }
 
-/// The sentence that asks for a number of findings, if there is one.
+/// The first sentence that asks for a number of findings, if any.
 fn quota(text: &str) -> Option<String> {
     const NUMBERS: &[&str] =
         &["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "dozen", "several"];
     const ASKED: &[&str] = &["finding", "issue", "problem", "defect", "bug", "flaw", "gap"];
-    // A sentence may go on in the next line, but not over a blank one or into the next item.
+    // A sentence may continue on the next line, but not past a blank line or into the next item.
     text.replace("\n\n", ".")
         .replace("\n- ", ".")
         .split(['.', ';'])
@@ -75,7 +75,7 @@ fn quota(text: &str) -> Option<String> {
         .map(|sentence| sentence.trim().to_string())
 }
 
-/// The headings of a role's body, in their order; a section for each mode follows.
+/// The headings of a role's body, in order; a section for each mode follows.
 const SECTIONS: &[&str] = &["Purpose", "What you get", "What to do", "What you return", "Rules", "Never"];
 
 fn headings(text: &str) -> Vec<&str> {
@@ -88,7 +88,7 @@ fn section<'t>(text: &'t str, heading: &str) -> &'t str {
     &rest[..rest.find("\n## ").unwrap_or(rest.len())]
 }
 
-/// Words in lower case, without what stands in backticks.
+/// Words in lower case, without text in backticks.
 fn words(text: &str) -> Vec<String> {
     let plain: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");
     plain.split(|letter: char| !letter.is_alphanumeric()).map(str::to_lowercase).collect()

@@ -1,4 +1,4 @@
-//! Workflows that once were accepted although the kernel could break what was proven of them.
+//! Workflows that were once accepted although the kernel could break their proven guarantees.
 
 use crate::support::{feature, finding};
 use remand_kernel::event::{Event, Item, Outcome, Report, Start, Usage};
@@ -12,7 +12,7 @@ use remand_workflow::source::SourceText;
 use remand_workflow::walk::{WalkStep, Walker};
 use std::path::Path;
 
-/// Roles with nothing but a contract.
+/// Roles that only have a contract.
 fn roles() -> Roles {
     let mut roles = Roles::shipped();
     for (name, contract) in [
@@ -48,7 +48,7 @@ fn a_workflow_that_the_kernel_could_break_is_refused() {
         let checked = checked(&text);
         assert!(!checked.accepted(), "{} is accepted", path.display());
         let codes: Vec<&str> = checked.diagnostics.iter().map(|problem| problem.code.id()).collect();
-        // Refused for what is wrong with it, not because it cannot be read.
+        // The file is refused by a rule, not because it cannot be parsed.
         assert!(
             codes.iter().all(|code| !code.starts_with('N') && *code != "S003"),
             "{}: {codes:?}",

@@ -553,7 +553,7 @@ fn injected(phases: &[&str], id: &str) -> Finding {
     injected_by(phases, finding(id, &claim))
 }
 
-/// Lets a review send back until its limit, and once more.
+/// Lets a review send back up to its limit, and once more.
 fn exhaust(run: &mut Run, phase: &str, injector: &str, limit: usize) {
     for at in 0..=limit {
         run.until(phase);
@@ -570,7 +570,7 @@ fn limit_of(phase: &str, injector: &str, limit: usize) {
     assert_eq!(run.commands(), "ask decide: override, try-again, stop");
 }
 
-/// The ids of the findings that the open dispatch is given.
+/// The ids of the findings that the open dispatch gets.
 fn given(run: &Run) -> Vec<&str> {
     let Some(Command::Dispatch(dispatch)) = run.walker.open.first() else {
         panic!("no dispatch is open");

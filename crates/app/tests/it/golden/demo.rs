@@ -3,7 +3,7 @@
 use super::redaction::redact;
 use crate::place::{Place, shown};
 
-/// The lines between two lines that belong together.
+/// Splits the story into paragraphs of lines that belong together.
 fn paragraphs(story: &str) -> Vec<String> {
     let mut blocks: Vec<String> = Vec::new();
     let mut open = false;
@@ -19,12 +19,12 @@ fn paragraphs(story: &str) -> Vec<String> {
     blocks
 }
 
-/// The task that a paragraph is about, such as `task-1`; none for the run itself.
+/// The task that a paragraph is about, such as `task-1`; `None` for the run as a whole.
 fn task(paragraph: &str) -> Option<&str> {
     paragraph.lines().next()?.split_whitespace().find(|word| word.starts_with("task-"))
 }
 
-/// Findings of members that ended in any order, sorted.
+/// Sorts the findings, because panel members end in any order.
 fn sort_findings(paragraph: &str) -> String {
     let mut lines: Vec<&str> = paragraph.lines().collect();
     if lines.len() > 3 {
@@ -34,7 +34,7 @@ fn sort_findings(paragraph: &str) -> String {
     lines.join("\n")
 }
 
-/// The story with the tasks of each batch one after the other.
+/// Orders the story of each batch by task.
 fn sort_by_task(story: &str) -> String {
     let blocks = paragraphs(story);
     let mut text = String::new();
@@ -64,7 +64,7 @@ fn normalize_order(bundle: &str) -> String {
     bundle.lines().filter(|line| !is_task_baseline(line)).map(normalize).collect::<Vec<_>>().join("\n")
 }
 
-/// Plays a demonstration in its own folder, and returns the folder and the story.
+/// Plays a demonstration in a separate folder, and returns the folder and the story.
 fn play(place: &Place, name: &str) -> (String, String) {
     let folder = place.folder_of_test().join("demo").display().to_string();
     let mut command = place.command(&["demo", name, "--into", &folder]);

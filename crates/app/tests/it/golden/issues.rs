@@ -73,7 +73,7 @@ fn an_id_that_another_clone_gave_to_another_issue_is_found_and_changed() {
     place.write("TODO/README.md", "# TODO\n\n## Sums\n\n- [ ] [ABC-1](ABC-1.md) More sums · In Progress\n");
     place.git(&["add", "-A"]);
     place.git(&["commit", "-q", "-m", "The tracker"]);
-    // What another clone did, as a fetch brings it.
+    // A fetch gets the work of another clone.
     place.git(&["switch", "-q", "-c", "theirs"]);
     place.write("TODO/ABC-2.md", "---\nstatus: Todo\nparent: ABC-1\n---\n# Their issue\n");
     place.git(&["add", "-A"]);

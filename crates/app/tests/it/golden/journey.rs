@@ -1,4 +1,4 @@
-//! Runs from start to end, and every command that shows them on the way.
+//! Runs from start to end, and every command that shows a run.
 
 use super::redaction::narrow_columns;
 use crate::place::Place;
@@ -6,7 +6,7 @@ use crate::rehearsed::{REQUEST, SUB, Script, TEST_SUB, TRIVIAL, finding, impleme
 use serde_json::{Value, json};
 use std::process::Command;
 
-/// The implementer has the operands the wrong way round, the reviewer sees it, and the second round is right.
+/// The implementer swaps the operands, the reviewer finds it, and the second round is right.
 fn sent_back_once() -> Script {
     let wrong = "def sub(a, b):\n    return b - a\n";
     let first =
@@ -26,7 +26,7 @@ fn agent(place: &Place, script: &Script) -> String {
     format!("rehearsal:{}", place.write_outside("rehearsal.yaml", &script.text()))
 }
 
-/// Changes the ledger without the engine.
+/// Changes the ledger behind the engine's back.
 fn tamper(place: &Place, script: &str) {
     let script =
         format!("import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1], isolation_level=None)\n{script}");
@@ -122,7 +122,7 @@ fn evidence(place: &Place) {
 fn a_run_that_waits_is_answered_and_cancelled() {
     let place = Place::configured(TRIVIAL);
     let agent = agent(&place, &Script::subtraction());
-    // Members of a panel end in any order, so only the status after that is compared.
+    // Panel members end in any order, so only the status after the panel is compared.
     let run = place.remand(&["run", REQUEST, "--interactive", "--agent", &agent]);
     insta::assert_snapshot!(
         "run-waiting",

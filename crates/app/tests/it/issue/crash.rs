@@ -1,4 +1,4 @@
-//! Runs on issues that are killed, at any point, and gone on with.
+//! Runs on issues that are killed at any point and resumed.
 
 use crate::issue_script::{
     arguments, commits, finding, others, place, plan, reviewed, split, subtraction, task, three_tasks,
@@ -10,7 +10,7 @@ use crate::three_tasks::marked;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many runs share the points among them, as in `crash.rs`.
+/// The number of runs that share the points, as in `crash.rs`.
 const RUNS: u64 = 12;
 
 /// A split, a plan that is sent back after code was written, other sub-issues, and three commits.
@@ -25,12 +25,12 @@ fn script() -> Script {
         .with(role("plan/split").round(2).says(split(&[subtraction(), second, third], true)))
 }
 
-/// What a run comes to, without its id.
+/// The outcome of a run, without its id.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     ended: Option<String>,
     commits: Vec<String>,
-    /// Every file of the branch.
+    /// The text of every file on the branch.
     files: BTreeMap<String, String>,
     dispatches: BTreeSet<String>,
     operations: BTreeSet<String>,
@@ -46,7 +46,7 @@ fn outcome(place: &Place) -> Outcome {
     let names = place.git(&["ls-tree", "-r", "--name-only", &row.branch]);
     let content = |name: &str| plain(place.git(&["show", &format!("{}:{name}", row.branch)]));
     let mut dispatches = reader.dispatches(&row.run).expect("dispatches");
-    // Those that kills with the engine.
+    // Dispatches that were interrupted with the engine are left out.
     dispatches.retain(|row| !row.command.contains('~'));
     let operations = reader.operations(&row.run).expect("operations");
     Outcome {
@@ -64,7 +64,7 @@ fn outcome(place: &Place) -> Outcome {
     }
 }
 
-/// Takes a run to its end with a death at this point and at every multiple after it. Returns the number of kills.
+/// Finishes a run with a kill at the point `first` and one in each process that resumes it. Returns their number.
 fn run_with_kills(first: u64, script: &Script, (undisturbed, code): (&Outcome, i32)) -> u64 {
     let place = place();
     let begin = arguments(&place, "ABC-1", script);
@@ -73,7 +73,7 @@ fn run_with_kills(first: u64, script: &Script, (undisturbed, code): (&Outcome, i
     kills
 }
 
-/// The run that nothing happens to, which ends with this code.
+/// The outcome of a run without kills, which ends with this exit code.
 fn undisturbed(script: &Script, code: i32) -> Outcome {
     let quiet = place();
     let shown = crate::issue_script::run(&quiet, "ABC-1", script);

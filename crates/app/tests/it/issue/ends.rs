@@ -1,4 +1,4 @@
-//! Runs on issues that fail or are cancelled: the tracker afterwards, and what is dropped.
+//! Runs on issues that fail or are cancelled: the state of the tracker, and the discarded work.
 
 use crate::issue_script::{
     ISSUE, arguments, artifact, commits, finding, made, on_branch, place, place_with, run, three_tasks,

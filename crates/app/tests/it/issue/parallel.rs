@@ -5,7 +5,7 @@ use crate::place::Place;
 use crate::rehearsed::Script;
 use std::collections::BTreeSet;
 
-/// As [`three_tasks`], in modules of other names, so that the code of both merges.
+/// [`three_tasks`] with other module names, so the code of both runs merges.
 fn division() -> Script {
     let text = three_tasks().text();
     let text = text.replace("sums/sub.py", "sums/div.py").replace("test_sub.py", "test_div.py");
@@ -20,7 +20,7 @@ fn division() -> Script {
     Script::parsed(&text)
 }
 
-/// The branches of both, that of ABC-2 first, whichever of them began sooner.
+/// Runs on both issues in parallel and returns their branches, that of ABC-2 first.
 fn run_both(place: &Place) -> Vec<String> {
     let first = arguments(place, "ABC-1", &three_tasks());
     let second = arguments(place, "ABC-2", &division());
@@ -35,7 +35,7 @@ fn run_both(place: &Place) -> Vec<String> {
     rows.into_iter().map(|row| row.branch).collect()
 }
 
-/// Merges as a user does; a conflict fails.
+/// Merges the branches as a user does; a conflict fails the test.
 fn merge(place: &Place, branches: &[String]) {
     for branch in branches {
         place.git(&["merge", "-q", "--no-edit", branch]);

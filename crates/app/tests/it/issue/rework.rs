@@ -1,4 +1,4 @@
-//! What is sent back on an issue: a plan, tests that were designed wrongly, code by a fix task or a patch.
+//! Work on an issue that is sent back: a plan, badly designed tests, code with a fix task or a patch.
 
 use crate::issue_script::{
     OTHER, TEST, acceptable, artifact, commits, finding, made, on_branch, one_task, others, place,
@@ -240,7 +240,7 @@ fn a_task_without_tests_is_signed_off_written_down_reviewed_and_its_seam_is_file
     {
         assert!(manifest.contains(part), "{manifest}");
     }
-    // The final reviewer gets it, and so does the maker.
+    // Both the final reviewer and the maker get it.
     assert_eq!(super::inputs(&place, "manifest.md"), vec![manifest.into_bytes(); 3]);
     let names = place.git(&["grep", "-l", "tech-debt", &place.latest().branch, "--", "TODO"]);
     assert_eq!(names.lines().count(), 1, "{names}");

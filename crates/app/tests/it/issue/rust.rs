@@ -36,14 +36,14 @@ fn crate_place() -> Place {
     place
 }
 
-/// The same text for the only file.
+/// The same result with the paths of the only file.
 fn in_only_file(said: Value) -> Value {
     let text =
         said.to_string().replace("sums/sub.py", "src/lib.rs").replace("tests/test_sub.py", "src/lib.rs");
     serde_json::from_str(&text.replace("test_subtracts", "subtracts")).expect("JSON")
 }
 
-/// Replaces text of the file, and fails if it is not there.
+/// A command that replaces text in the file, and fails if the text is missing.
 fn edit_command(from: &str, to: &str) -> String {
     format!("grep -qF '{from}' src/lib.rs && sed -i 's/{from}/{to}/' src/lib.rs")
 }

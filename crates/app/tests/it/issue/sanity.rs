@@ -1,4 +1,4 @@
-//! What stops a run on an issue before anybody is dispatched, each with its remedy.
+//! The reasons that stop a run on an issue before any dispatch, each with its remedy.
 
 use crate::issue_script::{ISSUE, OTHER, arguments, one_task, place, place_with, plan, run};
 use crate::place::{Place, shown as shown_by};
@@ -6,7 +6,7 @@ use crate::rehearsed::role;
 use crate::three_tasks::await_some;
 use remand_ledger::Reader;
 
-/// A run that stops immediately: no dispatch, no commit, and a reason.
+/// Asserts that a run stops immediately: no dispatch, no commit, and a reason with these words.
 fn assert_refused(place: &Place, words: &[&str]) {
     let shown = run(place, "ABC-1", &one_task());
     assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
@@ -45,7 +45,7 @@ fn an_issue_that_is_done_or_waits_for_another_stops_a_run() {
             "ABC-9, which does not exist",
         ],
     );
-    // Done in the checkout is not Done in the base.
+    // Done in the checkout does not count as Done in the base.
     waiting.write("TODO/ABC-2.md", &OTHER.replace("Todo", "Done"));
     assert_refused(&waiting, &["depends on ABC-2, which is Todo in the base"]);
 }

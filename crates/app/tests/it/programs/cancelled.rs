@@ -21,7 +21,7 @@ dispatches:
 fn is_cancelled(program: Program) {
     let Some(desk) = Desk::at(Place::configured(TRIVIAL), HANGS) else { return };
     let engine = desk.start_quick(program);
-    // The model was asked what comes after the first action, and does not answer.
+    // The model was asked for its second action, and does not answer.
     await_some("the second request", || {
         desk.asked("implementer").iter().any(|request| request.status.is_none()).then_some(())
     });

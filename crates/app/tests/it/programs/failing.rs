@@ -1,4 +1,4 @@
-//! Failures of a model's service are distinguished, waited for, and put to a human; a program that hangs or is silent is
+//! Failures of a model's service are distinguished, waited out, and reported to a human; a hanging or silent program is
 //! dispatched again. One run meets all of these and still ends.
 
 use super::desk::{
@@ -60,7 +60,7 @@ dispatches:
           payload: {verdict: approve, summary: It does what was asked for.}
 "#;
 
-/// How a failure is reported: its kind, and words of its message.
+/// The kind of a failure, and words of its message.
 type ExpectedFailure = (&'static str, &'static str);
 
 const NOT_SIGNED_IN: ExpectedFailure = ("environment", "is not signed in");
@@ -69,7 +69,7 @@ const UNAVAILABLE: ExpectedFailure = ("environment", "is currently unavailable")
 const SILENT: ExpectedFailure = ("timeout", "no output and no running tool for too long");
 const NO_RESULT: ExpectedFailure = ("malformed", "expected the result");
 
-/// Programs differ in what they do when the model says nothing, and in how long they may be silent: one takes long to start.
+/// Programs differ in their reaction to a silent model, and in how long they may be silent: one takes long to start.
 /// The failing service names a short wait, because one program otherwise retries silently for over a minute.
 fn continues(program: Program, silence: u64, silent: ExpectedFailure) {
     let Some(desk) = Desk::at(Place::configured(TRIVIAL), TROUBLED) else { return };
@@ -108,7 +108,7 @@ each! { continues:
     claude = CLAUDE, 30, NO_RESULT;
     codex = CODEX, 30, NO_RESULT;
     opencode = OPENCODE, 60, NO_RESULT;
-    // It retries by itself after silence, and gives up.
+// It retries after silence, and then gives up.
     gemini = GEMINI, 30, ("crashed", "empty response");
     qwen = QWEN, 30, ("crashed", "exit code 1");
     claude_acp = CLAUDE_ACP, 30, NO_RESULT;

@@ -1,4 +1,4 @@
-//! A feature by several programs: one implements, and each reviewer is another one.
+//! A feature by several programs: one implements, and each reviewer is a different program.
 
 use super::desk::Desk;
 use crate::three_tasks::{self, REHEARSAL};

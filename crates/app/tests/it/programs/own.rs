@@ -1,4 +1,4 @@
-//! Agents that are any program: a row in the configuration, text in and text out.
+//! Any program can be an agent: a row in the configuration, text in and text out.
 
 use crate::place::Place;
 use crate::rehearsed::{REQUEST, Script, TRIVIAL, implemented, role};
@@ -18,7 +18,7 @@ END
 echo "Subtraction is there."
 "#;
 
-/// All that an implementer hands in.
+/// A complete result of an implementer.
 fn result() -> Value {
     json!({
         "agent": "implementer", "step": "implement", "schema_version": "1.0", "payload": implemented(""),
@@ -77,7 +77,7 @@ fn an_agent_defined_by_the_repository_is_never_started_to_list_it_and_cannot_rep
     place.write("remand.toml", TRIVIAL);
     place.add_user_settings(&row);
     let shown = place.remand(&["agents", "cloned"]);
-    assert!(shown.out.contains("1.2.3") && mark.exists(), "the user's own is asked: {shown:?}");
+    assert!(shown.out.contains("1.2.3") && mark.exists(), "an agent of the user is started: {shown:?}");
 }
 
 // CORE-11 CORE-15
@@ -141,7 +141,7 @@ fn a_result_within_json_lines_is_recorded_as_received() {
     assert_eq!(dispatches(&again), dispatches(&place));
 }
 
-/// Does half of the work first, and does not remember it.
+/// Does half of the work in its first attempt, and cannot resume its session.
 const FORGETFUL: &str = r#"#!/bin/sh
 test -z "$2" || { echo "no session $2" >&2; exit 1; }
 echo '{"session": "'$$'"}'
@@ -184,7 +184,7 @@ fn an_agent_that_cannot_resume_its_session_starts_fresh_with_all_inputs() {
     assert!(notes.iter().any(|note| note.text.contains("could not resume its session")), "{notes:?}");
 }
 
-/// Tries to replace its home by the user's, and its copy of the key by the user's key.
+/// Tries to replace its home with the user's, and its copy of the key with the user's key.
 const GRASPING: &str = r#"#!/bin/sh
 echo '{"session": "s"}'
 if test -n "$2"; then
@@ -227,7 +227,7 @@ fn a_home_kept_for_a_session_does_not_lead_outside() {
     assert_eq!((rows[1].failure.as_deref(), rows[1].session.as_deref()), (None, Some("s")), "{rows:?}");
 }
 
-/// Says when it was started; its first attempt meets a service that asks to wait.
+/// Records when it was started; in its first attempt the service asks to wait.
 const LIMITED: &str = r#"#!/bin/sh
 date +%s
 if grep -q '"attempt": 1' "$2"; then
@@ -266,7 +266,7 @@ fn the_engine_waits_as_long_as_the_service_asks() {
     assert!(started(1) - started(0) >= 4, "{} and {}", started(0), started(1));
 }
 
-/// Leaves something unfinished at first, and finishes it in the session in which it did.
+/// Leaves something unfinished at first, and finishes it in the same session.
 const HASTY: &str = r#"#!/bin/sh
 echo '{"session": "'${2:-$$}'"}'
 printf 'def sub(a, b):\n    return a - b\n' > sums/sub.py

@@ -1,4 +1,4 @@
-//! Our messages match the protocol's own schema, recorded in whole runs with real agents.
+//! Messages recorded in whole runs with real agents match the schema of the protocol.
 
 use super::desk::{CLAUDE_ACP, Desk, OPENCODE_ACP, Program, tools};
 use crate::place::Place;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
-/// A result that is corrected makes the agent take its session up again.
+/// A malformed result is corrected, so the agent resumes its session.
 const CORRECTED: &str = r#"
 rehearsal: 1
 dispatches:
@@ -31,11 +31,11 @@ dispatches:
           payload: {verdict: approve, summary: It does what was asked for.}
 "#;
 
-/// A proxy before the agent that records its input where the role may write.
+/// A proxy in front of the agent that records the input if the role may write.
 const LISTENER: &str =
     "#!/bin/sh\nif touch heard.jsonl 2>/dev/null; then tee -a heard.jsonl; else cat; fi | PROGRAM \"$@\"\n";
 
-/// What a message of ours is called in the schema.
+/// The name in the schema for a message that Remand sends.
 fn shape(message: &Value) -> Option<&'static str> {
     Some(match message["method"].as_str() {
         Some("initialize") => "InitializeRequest",

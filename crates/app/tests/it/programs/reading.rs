@@ -1,5 +1,5 @@
 //! A reviewer may only read and report, whatever permissions the repository grants. Its attempted changes have no
-//! effect and are reported; where its own tool for writing was refused, the dispatch fails.
+//! effect and are reported; if its tool for writing was refused, the dispatch fails.
 
 use super::desk::{
     CLAUDE, CLAUDE_ACP, CODEX, CODEX_ACP, Desk, GEMINI, GEMINI_ACP, OPENCODE, OPENCODE_ACP, Program, QWEN,
@@ -37,11 +37,11 @@ const READER: &str = r#"
           payload: {verdict: approve, summary: It does what was asked for.}
 "#;
 
-/// What a reader's attempt to write leads to.
+/// The consequence of a reviewer's attempt to write.
 enum Consequence {
-    /// Its tool for writing was refused: the dispatch is lost.
+    /// Its tool for writing was refused: the dispatch fails.
     Violation,
-    /// Its shell was refused, which happens to the innocent too: it is on record.
+    /// Its shell was refused, which can happen without bad intent: a warning is recorded.
     Denial,
 }
 

@@ -1,4 +1,4 @@
-//! Engineer and reviewer disagree: the user decides among stated positions, and the decision binds.
+//! Engineer and reviewer disagree: the user chooses one of the stated positions, and the decision is binding.
 
 use super::rehearsed::{approved, engineer, gap, objected, one_gap, proposal, proposed, reviewer};
 use super::{begin, board, document, given, place};
@@ -26,7 +26,7 @@ pub fn disputed() -> Script {
         .with(reviewer().round(3).says(approved(&["GAP-FLOW-001"])))
 }
 
-/// A run at the gate where the positions are.
+/// A run at the gate that shows the positions.
 fn at_gate() -> super::Place {
     let place = place();
     assert_eq!(begin(&place, &disputed(), &["--interactive"]).code, 5);
@@ -152,7 +152,7 @@ fn many_disagreements_are_reported() {
 }
 
 fn document_of_round_two(place: &super::Place) -> String {
-    // The documents of a round are written before the next one starts; the ledger has them immediately.
+    // The documents of a round are written before the next one starts, and are in the ledger immediately.
     let notes = place.reader().notes(&place.latest().run).expect("notes");
     notes.iter().map(|note| format!("{}\n", note.text)).collect()
 }

@@ -1,4 +1,4 @@
-//! What a refinement leaves: the specification, the rounds as people read them, the moves of every gap.
+//! The results of a refinement: the specification, readable documents of each round, every transition of each gap.
 
 use super::rehearsed::{
     approved, engineer, final_review, gap, inventory, objected, one_gap, proposal, proposed, reviewer,
@@ -160,7 +160,7 @@ fn each_role_starts_fresh_and_sees_only_documents() {
     }
     assert!(!notes.iter().any(|note| note.text.contains("read spec.md")), "its documents it may read");
     let rows = reader.dispatches(&run).expect("dispatches");
-    assert!(rows.iter().all(|row| row.session.is_none()), "a session was gone on with");
+    assert!(rows.iter().all(|row| row.session.is_none()), "a session was resumed");
     let first = rows.iter().find(|row| row.role == "engineer").expect("an engineer");
     let said = reader.blob(first.output.expect("output")).expect("a blob");
     let said = String::from_utf8_lossy(&said).into_owned();

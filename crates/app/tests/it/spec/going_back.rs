@@ -33,7 +33,7 @@ fn three_gaps() -> Script {
     ])
 }
 
-/// At the question that ends round 1.
+/// A run at the gate at the end of round 1.
 fn after_round_one() -> Place {
     let place = place();
     let shown = begin(&place, &three_gaps(), &["--interactive"]);
@@ -41,7 +41,7 @@ fn after_round_one() -> Place {
     place
 }
 
-/// What is left of a budget.
+/// The remainder of a budget.
 fn left(place: &Place, budget: &str) -> u16 {
     let (reader, run) = (place.reader(), place.latest().run);
     let replayed = replay(&reader, &run, ReplayFrom::Start).expect("a run");

@@ -1,11 +1,11 @@
-//! A refinement that is killed at any point comes to the same end.
+//! A refinement that is killed at any point has the same result.
 
 use super::documents::two_rounds;
 use super::{FILE, Place, place};
 use crate::kills::{KilledRun, kill_at_each_point};
 use crate::three_tasks::{Outcome, outcome};
 
-/// Run `k` dies at its `k`-th point, and each process that resumes it dies at its own point of this number.
+/// Run `k` is killed at its `k`-th point, and each process that resumes it is killed at its `RUNS`-th point.
 const RUNS: u64 = 14;
 
 fn run_with_kills(first: u64, undisturbed: &(Outcome, String)) -> u64 {
@@ -18,7 +18,7 @@ fn run_with_kills(first: u64, undisturbed: &(Outcome, String)) -> u64 {
     kills
 }
 
-/// What the run comes to, and what people read of it.
+/// The outcome of the run, and the text of its documents.
 fn result(place: &Place) -> (Outcome, String) {
     let names = ["round_001/engineer.md", "round_001/reviewer.md", "round_002/engineer.md", "decisions.md"];
     let spec = super::committed(place, "specs/sessions_v1.0.md");

@@ -6,7 +6,7 @@ use crate::rehearsed::Script;
 use remand_kernel::gaps::{Actor, GapStatus, RoundState};
 use serde_json::json;
 
-/// Nothing is ever good enough for the reviewer.
+/// The reviewer objects in every round.
 fn stalling() -> Script {
     Script::of([
         inventory(&[gap("FLOW", "high", "Login"), gap("UX", "low", "Expiry")]),
@@ -39,7 +39,7 @@ fn an_autonomous_run_accepts_the_complexity_and_stops_at_the_last_round_with_a_d
     assert!(reported.contains("stalled (2), warning") && reported.contains("start  ████"), "{reported}");
 }
 
-/// An interactive run at the question what to do about two stalled rounds.
+/// An interactive run at the gate about two stalled rounds.
 fn warned() -> super::Place {
     let place = place();
     assert_eq!(begin(&place, &stalling(), &["--interactive"]).code, 5);
@@ -59,11 +59,7 @@ fn narrowing_defers_low_gaps_that_block_nothing() {
     assert_eq!(low.status, GapStatus::Deferred);
     let moved = board.transitions().iter().find(|moved| moved.to == GapStatus::Deferred).expect("a move");
     assert_eq!((moved.actor, moved.why.as_str()), (Actor::User, "later"));
-    assert_eq!(
-        board.rows().last().map(|row| row.state),
-        Some(RoundState::Stalled(1)),
-        "the count starts anew"
-    );
+    assert_eq!(board.rows().last().map(|row| row.state), Some(RoundState::Stalled(1)), "the count restarts");
 }
 
 // SR-08, SR-09

@@ -1,4 +1,4 @@
-//! A second run on a ticket: what it inherits, and what remains of the first.
+//! A second run on a ticket: the work and findings that it inherits from the first.
 
 use super::{input_of, refusals, status_on_branch};
 use crate::place::Place;
@@ -11,7 +11,7 @@ use std::fs;
 use std::process::Child;
 use std::time::Duration;
 
-/// Agents that get a revision right which an earlier run left.
+/// Agents that complete a revision from an earlier run.
 pub fn completing_revision() -> String {
     [agents(), entry(json!({ "role": "design-reviewer", "round": 1 }), &[], judged("met"))].concat()
 }
@@ -32,7 +32,7 @@ fn more_than_cited() -> String {
     design(tickets::ADD, "Addition is exact for fractions.", "Another module.", notes)
 }
 
-/// A run that fails after a human approved a revision, with nothing but the first design.
+/// A run that fails after a human approved a revision, and has only the first design.
 fn left_in_revision() -> Place {
     let place = place(TEXT);
     let mut rehearsal = circling();

@@ -1,4 +1,4 @@
-//! Findings that come back, changes that are undone, results that stand, and the one list of signals.
+//! Findings that come back, changes that are undone, results that are reused, and the one list of signals.
 
 use crate::support::{Run, Setup, finding, happening, issue, minor, quick, task, ticket};
 use remand_kernel::change::{Change, Digest, FileChange, Hunk};

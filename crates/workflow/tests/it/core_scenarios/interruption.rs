@@ -1,4 +1,4 @@
-//! Answers, cancel, pause, and events that come twice, late or from nowhere.
+//! Answers, cancel, pause, and events that are duplicate, late or unexpected.
 
 use crate::support::{Run, Setup, feature, issue, quick, spec, task, ticket};
 use remand_kernel::command::Command;
@@ -403,7 +403,7 @@ fn run_phase(program: &remand_kernel::Program, name: &str) -> u16 {
     program.phase_named(name).expect("phase").0
 }
 
-/// Gives an event to the kernel itself, past the walker.
+/// Gives an event directly to the kernel, without the walker.
 fn step(run: &mut Run, event: Event) -> Result<Step, Refusal> {
     remand_kernel::step(run.walker.program, &mut run.walker.state, &event)
 }
@@ -446,12 +446,12 @@ fn resume(run: &mut Run) {
     run.walker.feed(event, "ada goes on".to_string()).expect("taken");
 }
 
-/// Everything that was ever issued ends now; none of it may matter any more.
+/// Ends every command that was ever issued, and asserts that nothing follows.
 fn nothing_follows(run: &mut Run, says: &str) {
     let program = run.walker.program;
     let visited: Vec<(u16, u16)> =
         (0..).zip(run.walker.state.visits.iter().copied()).filter(|(_, visits)| *visits > 0).collect();
-    // A sub-flow has no seats of its own, and its phases are on the lanes of tasks.
+    // A sub-flow has no seats, and its phases are on the lanes of tasks.
     let on_the_main_line = |phase: &remand_kernel::program::Phase| {
         phase.owner.is_none() && !matches!(phase.work, remand_kernel::program::Work::Flow { .. })
     };

@@ -1,4 +1,4 @@
-//! Ceilings of a run, costs that are unknown, and failures that are nobody's defect.
+//! Limits of a run, unknown costs, and failures of the environment.
 
 use crate::support::{Run, Setup, feature, quick, task};
 use remand_kernel::change::Digest;
@@ -551,14 +551,14 @@ fn a_dispatch_is_retried_once_whatever_the_cause() {
     assert_eq!(run.status(), "failed at implement: no-result");
 }
 
-/// A run of `quick` that waits for the implementer, under these limits.
+/// A run of `quick` with these limits that waits for the implementer.
 fn limited(limits: Limits) -> Run {
     let mut run = Setup::of(quick()).start(|start| start.limits = limits).run();
     run.until("implement");
     run
 }
 
-/// The first command that is open ends like this.
+/// Ends the first open command with this signal and usage.
 fn ends(run: &mut Run, says: &str, usage: Usage) {
     let id = run.walker.open.first().and_then(Command::id).expect("open");
     let outcome = Outcome::Said(Box::new(Report::saying(says)));

@@ -98,7 +98,7 @@ fn a_loop_through_a_human_needs_a_budget_too() {
 fn a_loop_that_refills_its_own_budget_is_refused() {
     let text = SMALL.replace("  again: 1 per run, then fail", "  again: 1 per implement, then fail");
     let refused = problems(&text);
-    // A remand never fills what it spends; another loop would have to fill it.
+    // A remand never refills the budget that it spends; another loop would have to refill it.
     assert_eq!(codes(&refused), []);
     let second = "\n  late:\n    do: bundle\n    on: {done: done}\n";
     let text = format!("{}{second}", text.replace("committed: done", "committed: next"))

@@ -1,4 +1,4 @@
-//! The end of a run: knowledge, confidence, commit or hand-over, and what it all took.
+//! The end of a run: knowledge, confidence, commit or hand-over, and the number of dispatches.
 
 use super::{about, commands_like, rejects, ruled, with_tasks};
 use crate::support::finding;
@@ -118,7 +118,7 @@ fn the_worst_path_stays_below_the_stated_bound() {
     assert!(run.dispatches() <= 42 + 48 * 2, "{}", run.dispatches());
 }
 
-/// A run whose design review was exhausted.
+/// A run with low confidence because its design review was exhausted.
 fn low() -> crate::support::Run {
     let mut run = with_tasks(1);
     for _ in 0..2 {

@@ -122,7 +122,7 @@ fn failed_rows_without_a_size_are_not_a_pass() {
     assert!(reports(&mut run, "cascade", report).is_err(), "{}", run.trace());
 }
 
-/// How the kernel refuses a report of the cascade; the state is as it was.
+/// The error for a report of the cascade that the kernel refuses; the state is unchanged.
 fn refusal(says: &str, rows: Vec<EvidenceRow>, size: TaskSize) -> String {
     let mut run = with_tasks(1);
     run.until("cascade");

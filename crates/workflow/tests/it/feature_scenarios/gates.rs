@@ -1,4 +1,4 @@
-//! Approval gates and what the roles may say.
+//! Approval gates and the verdicts of roles.
 
 use super::{ids, interactive, rejects, reports, ruled, with_tasks};
 use crate::support::{finding, happening};

@@ -516,7 +516,7 @@ fn the_ruling_of_a_review_names_each_members_verdict() {
     assert_eq!(run.why(), "security: needs-revision, architecture: approve, correctness: approve");
 }
 
-/// All three approve, on these models.
+/// All three reviewers approve, with these models.
 fn approved_by(phase: &str, models: &[&str]) -> WalkStep {
     let says = Says::Members(vec!["approve".to_string(); 3]);
     let models = models.iter().map(|model| (*model).to_string()).collect();

@@ -1,4 +1,4 @@
-//! Incremental rework: what did not change is not done again (BY-04).
+//! Incremental rework: unchanged work is not repeated (BY-04).
 
 use super::{about, ends, goes, ids, mark, review, ruled, since, with, with_tasks};
 use crate::support::{Run, finding, happening, task};
@@ -158,7 +158,7 @@ fn with_spec(id: &str, spec: u64) -> Item {
     Item { spec: Digest(spec), ..task(id, &[]) }
 }
 
-/// The first task went through, the second did not, and the planner produces these tasks.
+/// The first task passes, the second fails, and the planner then produces the tasks `second`.
 fn replanned(first: Vec<Item>, second: Vec<Item>) -> Run {
     let mut run = with(first);
     run.until("implement");
@@ -169,7 +169,7 @@ fn replanned(first: Vec<Item>, second: Vec<Item>) -> Run {
     run
 }
 
-/// t2 needs t1; both went through, and the code review has a finding about each of these.
+/// t2 needs t1; both passed, and the code review has a finding about each of these tasks.
 fn reviewed(tasks: &[&str]) -> Run {
     let mut run = with(vec![task("t1", &[]), task("t2", &["t1"])]);
     let findings = tasks.iter().map(|task| about(task, "C1", "the lock is held too long")).collect();
@@ -178,7 +178,7 @@ fn reviewed(tasks: &[&str]) -> Run {
     run
 }
 
-/// The task's implementer comes back with this change.
+/// The implementer of the task ends with this change.
 fn rewrite(run: &mut Run, task: &str, patch: Digest, disputes: bool) {
     let at = format!("implement[{task}]");
     assert!(run.commands().contains(&at), "{}", run.commands());

@@ -338,7 +338,7 @@ fn changing(tree: u64, removed: &str, added: &str) -> WalkStep {
     WalkStep { change: Some(change), ..happening("implement", "done") }
 }
 
-/// t1 and t3 do not meet their criteria; t2 goes through. Each writes what it always writes.
+/// t1 and t3 do not meet their criteria; t2 passes. Each task always writes the same change.
 fn finish_task(run: &mut Run, task: &str) {
     let dispatch =
         open(run, "implement").into_iter().find(|open| open.task.as_deref() == Some(task)).expect("open");
@@ -356,7 +356,7 @@ fn finish_task(run: &mut Run, task: &str) {
     run.finds(&format!("{task}/verify"), "unmet", unmet);
 }
 
-/// The ruling on the batch and what it led to.
+/// The ruling on the batch and the one that follows, with their reasons.
 fn last_two(run: &Run) -> Vec<String> {
     let rulings = &run.walker.records.last().expect("an event").rulings;
     rulings.iter().skip(1).map(|ruling| format!("{} {}", ruling.line(), ruling.why)).collect()

@@ -1,4 +1,4 @@
-//! Verification: the cascade, the criteria, the iterations, and taking back.
+//! Verification: the cascade, the criteria, the iterations, and the revert.
 
 use super::{about, commands_like, ends, goes, ids, mark, open, rejects, ruled, since, with, with_tasks};
 use crate::support::{Run, finding, security_blocker, task};
@@ -304,7 +304,7 @@ fn fail(run: &mut Run, task: &str) {
     run.finds(&format!("{task}/verify"), "unmet", vec![about(task, "V1", "the second criterion is not met")]);
 }
 
-/// One task failed three times and is about to be taken back.
+/// A run with one task that failed three times and is about to be reverted.
 fn about_to_revert() -> Run {
     let mut run = with_tasks(1);
     for _ in 0..3 {

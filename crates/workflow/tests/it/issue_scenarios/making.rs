@@ -315,7 +315,7 @@ fn exhaust_cycles(run: &mut Run) {
     }
 }
 
-/// The plan was reworked after two cycles, and is new.
+/// Exhausts two cycles, so the plan is reworked and changes.
 fn rework(run: &mut Run) {
     exhaust_cycles(run);
     run.until("make").says("make", "incomplete");

@@ -389,7 +389,7 @@ fn plan_level(id: &str, claim: &str) -> Finding {
     super::a(remand_kernel::finding::FindingKind::Plan, id, claim)
 }
 
-/// Simplify wants a change.
+/// The advisor `simplify` asks for a change.
 fn advise(run: &mut Run, phase: &str, findings: Vec<Finding>) {
     let seat = open(run, phase).into_iter().find_map(|command| match command {
         Command::Dispatch(dispatch) if dispatch.advisory => Some(dispatch.id),
@@ -399,7 +399,7 @@ fn advise(run: &mut Run, phase: &str, findings: Vec<Finding>) {
     ends(run, seat.expect("an advisor"), report).expect("taken");
 }
 
-/// How many open findings the dispatch of a phase goes on with.
+/// The number of open findings that the dispatch of a phase gets.
 fn known(run: &Run, phase: &str) -> usize {
     match &open(run, phase)[..] {
         [Command::Dispatch(dispatch)] => dispatch.known.len(),

@@ -385,13 +385,13 @@ fn cosmetic(run: &mut Run) {
     run.until("final-review").finds("final-review", "needs-work", vec![typo]);
 }
 
-/// The last event led to a ruling that begins like this.
+/// Asserts that the last event led to a ruling that starts with this text.
 fn ruled_with(run: &Run, start: &str) {
     let rulings = &run.walker.records.last().expect("an event").rulings;
     assert!(rulings.iter().any(|ruling| ruling.line().starts_with(start)), "no `{start}`\n{}", run.trace());
 }
 
-/// How many findings the operation of a phase is given.
+/// The number of findings that the operation of a phase gets.
 fn carried(run: &Run, phase: &str) -> usize {
     match &open(run, phase)[..] {
         [Command::Operate { findings, .. }] => findings.len(),

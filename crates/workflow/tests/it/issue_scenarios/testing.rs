@@ -1,4 +1,4 @@
-//! Stubs, tests, their review, red, and what happens when there are none.
+//! Stubs, tests, their review, red, and code without tests.
 
 use super::{commands_like, handled, mark, one_task, open, ruled, since};
 use crate::support::{Run, Setup, finding, happening, issue};

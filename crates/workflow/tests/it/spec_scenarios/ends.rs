@@ -204,7 +204,7 @@ fn ends_acceptably(run: &mut Run) {
     });
 }
 
-/// Rounds that converge but never end, until the run is over; says how many there were.
+/// Runs rounds that converge but never end until the run is over, and returns their number.
 fn rounds_until_the_end(run: &mut Run) -> usize {
     while run.walker.until("close-round").is_ok() {
         run.says("close-round", "converging");
@@ -214,7 +214,7 @@ fn rounds_until_the_end(run: &mut Run) -> usize {
     rounds
 }
 
-/// An interactive run whose rounds are used up.
+/// An interactive run that has used up its rounds.
 fn out_of_rounds() -> Run {
     let mut run = interactive_in_round_one();
     while run.status() != "waiting for out-of-rounds" {

@@ -1,4 +1,4 @@
-//! Rounds that are taken back: by an answer, and by a human's own act.
+//! Rounds that are rolled back: by an answer, or by a human's command.
 
 use crate::support::{Run, Setup, spec};
 use remand_kernel::command::Command;
@@ -350,7 +350,7 @@ fn nothing_is_deleted_and_the_host_learns_which_versions_to_restore() {
     assert_eq!(restored, Some((1, 4)), "gaps, text, proposals and reviews go back");
 }
 
-/// An interactive run at the question that ends this round.
+/// An interactive run at the gate at the end of this round.
 fn at_end_of_round(round: usize) -> Run {
     let mut run = Setup::of(spec()).interactive().run();
     ends_round(&mut run);

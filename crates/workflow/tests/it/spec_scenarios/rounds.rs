@@ -1,4 +1,4 @@
-//! What happens inside one round: assignment, proposals, review, convergence, conflict.
+//! One round: assignment, proposals, review, convergence, conflict.
 
 use crate::support::{Run, Setup, happening, spec, task};
 use remand_kernel::command::Command;
@@ -391,7 +391,7 @@ fn interactive_in_round_one() -> Run {
     run
 }
 
-/// A run whose first round has so many independent batches.
+/// A run with this number of independent batches in its first round.
 fn with_batches(count: usize) -> Run {
     let batches = (1..=count).map(|at| task(&format!("batch-{at}"), &[])).collect();
     let gaps = (1..=count).map(|at| task(&format!("GAP-FLOW-{at:03}"), &[])).collect();

@@ -209,7 +209,7 @@ fn a_design_that_the_guard_refused_is_not_put_on_the_list_as_tried() {
     assert_eq!(run.walker.state.approaches, [approach(BLOCK)]);
 }
 
-/// A run whose design takes the block approach and whose implementation goes in a circle.
+/// A run with a design that takes the block approach and an implementation that goes in a circle.
 fn designed_as_block() -> Run {
     let mut run = Setup::of(ticket()).run();
     run.until("design").happens(stating("design", BLOCK)).until("implement");
@@ -217,7 +217,7 @@ fn designed_as_block() -> Run {
     run
 }
 
-/// A run on a ticket whose earlier runs failed with these approaches, after a circle.
+/// A run after a circle, on a ticket with earlier runs that failed with these approaches.
 fn failed_before(texts: &[&str]) -> Run {
     let approaches: Vec<Approach> = texts.iter().map(|text| approach(text)).collect();
     let mut run = Setup::of(ticket()).start(|start| start.approaches = approaches).run();

@@ -377,7 +377,7 @@ fn artifact(run: &Run, name: &str) -> remand_kernel::ids::ArtifactId {
     run.walker.program.artifact_named(name).expect("artifact")
 }
 
-/// What the open dispatch of a phase reads.
+/// The artifacts that the open dispatch of a phase reads.
 fn reads_of(run: &Run, phase: &str) -> Vec<(String, Digest)> {
     let program = run.walker.program;
     let dispatch = run.walker.open.iter().find_map(|command| match command {
@@ -388,7 +388,7 @@ fn reads_of(run: &Run, phase: &str) -> Vec<(String, Digest)> {
     reads.map(|(id, digest)| (program.artifacts[id.index()].clone(), *digest)).collect()
 }
 
-/// All commands of a run in which these things happen, in order, and everything else ends happily.
+/// All commands of a run with these steps, in order; every other step succeeds.
 fn commands_of(program: &Program, flags: &[(String, bool)], story: &[(&str, &str)]) -> Vec<String> {
     let start = Start { flags: flags.to_vec(), ..Start::default() };
     let mut walker = Walker::start(program, start, Vec::new()).expect("starts");
@@ -400,11 +400,11 @@ fn commands_of(program: &Program, flags: &[(String, bool)], story: &[(&str, &str
     }
     walker.finish().expect("ends");
     let commands = walker.records.iter().flat_map(|taken| taken.commands.clone());
-    // Looking for a revision that an earlier run left is part of the path.
+    // The operation that looks for a revision of an earlier run belongs to the revision path.
     commands.filter(|command| command != "do look-back").collect()
 }
 
-/// `ticket` with everything deleted that has to do with revisions.
+/// `ticket` without the revision path.
 fn without_revisions() -> Program {
     let shipped = remand_workflow::shipped::workflow("ticket").expect("shipped");
     let gone = ["look-back", "record", "revise", "findings", "no-findings", "tried-before", "revision-gate"];

@@ -1,4 +1,4 @@
-//! The four triggers of a revision, from what the engine itself saw.
+//! The four triggers of a revision, all observed by the engine.
 
 use super::attempts::{
     ADDS_ENERGY, at_implement, change, checks_fail, dispatched, goes_in_a_circle, implements,
@@ -392,7 +392,7 @@ fn without_findings_the_ticket_can_be_closed() {
     assert_eq!(run.status(), "stopped: closed");
 }
 
-/// The implementation reviewer wants this changed.
+/// The implementation reviewer asks for this change.
 fn asks_for(run: &mut Run, signal: &str, finding: Finding) {
     run.until("impl-review").finds("impl-review", signal, vec![finding]);
 }
@@ -401,7 +401,7 @@ fn run_requesting_a_prototype() -> Run {
     Setup::of(ticket()).start(|start| start.flags = vec![("prototype-wanted".to_string(), true)]).run()
 }
 
-/// One function rewritten three times, with lines that come and go.
+/// One function rewritten three times, with lines that are added and removed.
 fn three_like_edits() -> [remand_kernel::change::Change; 3] {
     let first = ["block.lambda += delta;", "return max(block.lambda, block.floor);"];
     let second = ["block.lambda += 2 * delta;", "return min(block.lambda, block.floor);"];
