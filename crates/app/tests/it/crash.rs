@@ -3,7 +3,7 @@
 use super::agents;
 use super::kills::{self, KilledRun};
 use super::place::Place;
-use super::three_tasks::{self, Outcome, REHEARSAL, await_some, marked, outcome};
+use super::three_tasks::{self, Outcome, REHEARSAL, await_some, marked_processes, outcome};
 use std::process::Command;
 
 /// A run to kill: its environment, and the arguments that start it.
@@ -80,7 +80,7 @@ fn when_the_engine_is_killed_its_agent_dies_and_the_agents_work_is_undone() {
     let second = await_some("the next agent", || {
         agents::started(&place).into_iter().find(|agent| agent.pid != first.pid)
     });
-    let alive = marked(&run);
+    let alive = marked_processes(&run);
     assert!(!alive.iter().any(|line| line.starts_with(&format!("{} ", first.pid))), "{alive:?}");
     assert!(!second.saw.contains("junk"), "{}", second.saw);
     agents::release(&go);
@@ -161,7 +161,7 @@ fn a_signal_stops_the_engine_and_its_agents_and_the_run_resumes_with_their_cost_
         assert!(sent.success());
         let left = engine.wait_with_output().expect("an end");
         assert_eq!(left.status.code(), Some(7), "{signal}: {left:?}");
-        assert_eq!(marked(&place.latest().run), Vec::<String>::new(), "{signal}");
+        assert_eq!(marked_processes(&place.latest().run), Vec::<String>::new(), "{signal}");
         assert_eq!(agents::junk(&place), Vec::<String>::new(), "{signal}");
         let taken = place.reader().dispatches(&place.latest().run).expect("dispatches");
         let taken = taken.iter().filter(|row| row.task.as_deref() == Some("task-1"));

@@ -188,7 +188,7 @@ fn a_leftover_process_is_killed_and_the_network_is_closed() {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         String::from_utf8_lossy(&line).contains(&format!("sleep\u{0}987{port}"))
     });
-    assert!(!alive, "the process lives on");
+    assert!(!alive, "the process is still alive");
     let notes = place.reader().notes(&place.latest().run).expect("notes");
     // On a busy machine the shell that starts it may still run too.
     let killed = |text: &str| text.starts_with("implementer left ") && text.ends_with(" killed");
@@ -196,7 +196,7 @@ fn a_leftover_process_is_killed_and_the_network_is_closed() {
     let unenforced =
         notes.iter().any(|note| note.text.contains("not enforced") && note.text.contains("TCP connections"));
     if !unenforced {
-        assert!(listener.accept().is_err(), "the agent came through");
+        assert!(listener.accept().is_err(), "the agent reached the network");
         let said = text(&place, dispatches(&place, "implementer")[0].output);
         assert!(said.contains("connect"), "{said}");
     }
@@ -244,5 +244,5 @@ fn the_usage_of_an_agent_stays_on_record_when_the_engine_cannot_read_its_tree() 
     assert_eq!(row.failure.as_deref(), Some("environment"), "{row:?}");
     assert_eq!((row.tokens, row.money), (Some(700), Some(10_000)), "{row:?}");
     assert_eq!((row.exit_code, row.after), (Some(0), None));
-    assert!(text(&place, row.output).contains("standard error"), "what it said is kept");
+    assert!(text(&place, row.output).contains("standard error"), "its output is kept");
 }

@@ -3,7 +3,9 @@
 use super::agents;
 use super::place::Place;
 use super::rehearsed::{REQUEST, Script, TRIVIAL, review, role};
-use super::three_tasks::{self, REHEARSAL, assert_sound, assert_untouched, await_some, marked, outcome};
+use super::three_tasks::{
+    self, REHEARSAL, assert_sound, assert_untouched, await_some, marked_processes, outcome,
+};
 use remand_engine::lock::DriverLock;
 use remand_ledger::RunId;
 use remand_ledger::query::RunStage;
@@ -110,7 +112,7 @@ fn a_cancel_from_another_process_ends_agents_and_strays_and_restores_the_trees()
     let (_, rehearsal) = agents::waiting_in_parallel(&place);
     let engine = waiting_run(&place, &rehearsal, 2);
     let run = place.latest().run;
-    let alive = marked(&run);
+    let alive = marked_processes(&run);
     assert!(alive.iter().filter(|line| line.contains("sleep 1000")).count() >= 2, "{alive:?}");
     let cancel = place.remand(&["cancel", &run.0]);
     assert_eq!(cancel.code, 0, "{cancel:?}");
@@ -168,7 +170,7 @@ fn assert_cancelled(place: &Place) {
     let row = place.latest();
     assert_eq!(row.stage, RunStage::Cancelled);
     assert!(row.ended.as_deref().is_some_and(|ended| ended.contains("cancelled")), "{row:?}");
-    assert_eq!(marked(&row.run), Vec::<String>::new());
+    assert_eq!(marked_processes(&row.run), Vec::<String>::new());
     assert_eq!(agents::junk(place), Vec::<String>::new());
     assert_untouched(place);
     assert_sound(place);
@@ -319,7 +321,7 @@ fn finished_runs_are_released_while_others_are_in_progress() {
         let row = place.reader().run(&runs[0].0).expect("a run");
         (row.stage == RunStage::Done && holder(&runs[0]).is_none()).then_some(())
     });
-    assert!(holder(&runs[1]).is_some(), "the other one is driven");
+    assert!(holder(&runs[1]).is_some(), "the other run is in progress");
     agents::release(&go);
     let output = wait_for_end(driver);
     assert_eq!(output.status.code(), Some(0), "{output:?}");

@@ -98,7 +98,7 @@ fn a_request_goes_through_all_roles_to_one_commit() {
     let roles: BTreeSet<&str> = dispatches.iter().map(|row| row.role.as_str()).collect();
     let all =
         ["designer", "implementer", "knowledge", "planner", "researcher", "reviewer", "spec", "verifier"];
-    assert_eq!(roles.into_iter().collect::<Vec<_>>(), all, "the ninth is the engine");
+    assert_eq!(roles.into_iter().collect::<Vec<_>>(), all, "the engine does the work of the ninth role");
     for row in &dispatches {
         assert_eq!(
             (row.status, row.retries, row.tokens, row.money),
@@ -207,7 +207,7 @@ fn a_plan_without_a_risk_or_with_a_dangling_pointer_is_refused_with_the_location
     );
     let detail = planners[1].detail.as_deref().expect("a detail");
     assert!(detail.contains("payload.tasks[0].relevant_context[0]") && detail.contains("D-9"), "{detail}");
-    assert!(dispatches.iter().all(|row| row.role != "implementer"), "refused when the plan is made");
+    assert!(dispatches.iter().all(|row| row.role != "implementer"), "refused when the planner reports it");
 }
 
 // EP-14 EP-27
@@ -249,8 +249,7 @@ fn parallel_tasks_are_merged_and_a_conflict_sends_the_later_one_back() {
         .iter()
         .rfind(|row| row.task.as_deref() == Some("right") && row.role == "implementer")
         .expect("again");
-    let earlier =
-        input(&place, &run.run, again, "earlier-change.patch").expect("the change that did not fit");
+    let earlier = input(&place, &run.run, again, "earlier-change.patch").expect("the change with a conflict");
     assert!(earlier.contains("+# right"), "{earlier}");
     let findings = input(&place, &run.run, again, "findings.yaml").expect("the conflict");
     assert!(findings.contains("README.md"), "{findings}");
@@ -280,7 +279,7 @@ fn code_without_a_test_is_pointed_out_to_the_reviewers() {
 #[test]
 fn a_code_review_that_asks_for_a_revision_is_followed_by_fix_verification_and_another_round() {
     let place = Place::configured(TRIVIAL);
-    let wanting = |focus: &str| {
+    let rejecting = |focus: &str| {
         let findings =
             [finding(&format!("{focus}-1"), "major", &format!("sub ignores its types, says {focus}"))];
         role("reviewer").phase("code-review").item(focus).round(1).says(review(
@@ -294,7 +293,7 @@ fn a_code_review_that_asks_for_a_revision_is_followed_by_fix_verification_and_an
         "verdict": "done", "task": "task-1", "hypothesis": "Checking the types settles it.",
         "changes": [{"file": "sums/sub.py", "what": "types are checked"}],
     });
-    let script = Script::subtraction().with(wanting("security")).with(wanting("architecture")).with(
+    let script = Script::subtraction().with(rejecting("security")).with(rejecting("architecture")).with(
         role("implementer")
             .task("task-1")
             .round(2)

@@ -17,7 +17,7 @@ fn mismatches(family: &str) -> Vec<String> {
     let failed: Vec<String> =
         cases.iter().filter(broken).map(|case| format!("{}: {}", case["case"], case["broken"])).collect();
     let code = if failed.is_empty() { 0 } else { 4 };
-    assert_eq!(output.status.code(), Some(code), "the exit code says the same");
+    assert_eq!(output.status.code(), Some(code), "the exit code matches the cases");
     failed
 }
 

@@ -382,7 +382,7 @@ fn a_run_in_a_sparse_checkout_gives_a_warning() {
     assert!(has_note(&place, NoteKind::Warning, "sparse"));
     let branch = place.latest().branch;
     let names = place.git(&["diff", "--name-only", "work", &branch]);
-    assert_eq!(names, "sums/sub.py\ntests/test_sub.py\n", "what is not checked out is not deleted");
+    assert_eq!(names, "sums/sub.py\ntests/test_sub.py\n", "files that are not checked out are not deleted");
 }
 
 // EP-02 OT-23
@@ -409,13 +409,13 @@ fn checks_come_from_the_commit_whatever_is_checked_out_or_uncommitted() {
     place.write("pyproject.toml", "[project]\nname = \"all\"\n");
     place.write("sums/pyproject.toml", "[project]\nname = \"sums\"\n");
     place.git(&["add", "sums/pyproject.toml"]);
-    assert_eq!(checks(&place), plain, "what is not committed is no part of the run");
+    assert_eq!(checks(&place), plain, "uncommitted files are not part of the run");
     place.git(&["reset", "-q", "--hard"]);
     std::fs::remove_file(place.project().join("pyproject.toml")).expect("removed");
 
     place.git(&["sparse-checkout", "set", "--cone", "sums"]);
     assert!(!place.project().join("lib").exists());
-    assert_eq!(checks(&place), plain, "what is not checked out is part of the run");
+    assert_eq!(checks(&place), plain, "files that are not checked out are part of the run");
 }
 
 // CORE-09
@@ -464,7 +464,7 @@ fn a_run_starts_in_the_work_trees_of_a_finished_one() {
     assert!(!tree(&place).join("left.pyc").exists());
     let third = place.quick(&Script::quick(), &[]);
     assert_eq!(third.code, 0, "{}{}", third.out, third.err);
-    assert!(untouched(&place) != before.1, "trees of a run that waits are its own");
+    assert!(untouched(&place) != before.1, "another run does not use the trees of a waiting run");
     let shown = place.remand(&["answer", &second.0.0, "go-on"]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     assert_eq!(place.git(&["branch", "--list", "remand/*"]).lines().count(), 3);

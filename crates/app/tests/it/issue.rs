@@ -8,8 +8,8 @@ mod rust;
 mod sanity;
 
 use crate::issue_script::{
-    ISSUE, README, STUB, artifact, commits, finding, made, on_branch, one_task, place, place_with, reviewed,
-    run, said, split, subtraction, task, three_tasks,
+    ISSUE, README, STUB, artifact, commits, finding, made, on_branch, one_task, operation_results, place,
+    place_with, reviewed, run, split, subtraction, task, three_tasks,
 };
 use crate::place::{Place, shown};
 use crate::rehearsed::{SUB, role};
@@ -191,11 +191,11 @@ fn the_demonstration_shows_a_plan_sent_back_and_a_split() {
 #[test]
 fn make_changes_the_files_that_its_task_names_and_no_others() {
     let place = place();
-    let astray = role("make")
+    let outside_task = role("make")
         .attempt(1)
         .writes("sums/add.py", "def add(a, b):\n    return b + a\n")
         .says(made("Elsewhere."));
-    let shown = run(&place, "ABC-1", &three_tasks().with(astray));
+    let shown = run(&place, "ABC-1", &three_tasks().with(outside_task));
     let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
     let make = rows.iter().find(|row| row.role == "make").expect("a dispatch");
     assert_eq!(make.failure.as_deref(), Some("violation"), "{}{}", shown.out, shown.err);
@@ -220,7 +220,7 @@ fn an_issue_is_done_when_all_its_criteria_are_met_and_its_parent_is_updated() {
             .replace("- [ ] [ABC-3](ABC-3.md) Subtract · Todo", "- [x] [ABC-3](ABC-3.md) Subtract · Done")
             .replace("- [ ] AC-1", "- [x] AC-1")
     );
-    assert_eq!(said(&place, "close"), ["closed"]);
+    assert_eq!(operation_results(&place, "close"), ["closed"]);
     // A review that points outside the diff ticks nothing.
     let place = place_with(&[("TODO/ABC-3.md", child), ("TODO/ABC-1.md", &parent)]);
     let mut empty = reviewed("acceptable", &[]);

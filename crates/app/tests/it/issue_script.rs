@@ -177,7 +177,7 @@ pub fn commits(place: &Place) -> Vec<String> {
 }
 
 /// The results of the operations of a phase, in order.
-pub fn said(place: &Place, phase: &str) -> Vec<String> {
+pub fn operation_results(place: &Place, phase: &str) -> Vec<String> {
     let rows = place.reader().operations(&place.latest().run).expect("operations");
     rows.into_iter().filter(|row| row.phase == phase).filter_map(|row| row.result).collect()
 }

@@ -1,7 +1,7 @@
 //! Many runs in one ledger wait for a human without a process.
 
 use super::place::Place;
-use super::three_tasks::{self, REHEARSAL, assert_sound, marked};
+use super::three_tasks::{self, REHEARSAL, assert_sound, marked_processes};
 use remand_kernel::{State, Step, step};
 use remand_ledger::query::{JournalRow, RunStage};
 use remand_ledger::{Facts, JournalEntry, Millis, ReplayFrom, RunId, replay};
@@ -63,7 +63,7 @@ fn a_thousand_runs_wait_in_one_ledger_without_a_process() {
     assert!(runs.iter().chain([&model]).all(|run| gates.contains(&run.0)));
     assert_eq!(place.reader().open_gates().expect("gates").len(), 1000);
     // No process carries the mark of a run.
-    assert!(runs.iter().chain([&model]).step_by(100).all(|run| marked(run).is_empty()));
+    assert!(runs.iter().chain([&model]).step_by(100).all(|run| marked_processes(run).is_empty()));
     let answered = place.remand(&["answer", &runs[500].0, "proceed"]);
     assert_eq!(answered.code, 5, "{answered:?}");
     assert_eq!(place.reader().run(&runs[500].0).expect("the run").stage, RunStage::Waiting);

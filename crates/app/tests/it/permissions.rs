@@ -42,7 +42,7 @@ fn writes_outside_the_tree_have_no_effect() {
         );
     }
     assert!(recorded.iter().any(|note| note.text.contains("ledger.db")), "{notes:?}");
-    assert_eq!(rows[0].failure.as_deref(), Some("violation"), "it costs the dispatch");
+    assert_eq!(rows[0].failure.as_deref(), Some("violation"), "the dispatch fails");
 }
 
 // CORE-16 CORE-05 EP-35

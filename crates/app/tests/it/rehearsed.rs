@@ -115,7 +115,7 @@ impl Script {
     }
 
     /// Parses a script from JSON.
-    pub fn parsed(text: &str) -> Script {
+    pub fn parse(text: &str) -> Script {
         let value: Value = serde_json::from_str(text).expect("JSON");
         let entries = value["dispatches"].as_array().expect("entries").clone();
         let entry = |value: Value| {

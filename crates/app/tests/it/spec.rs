@@ -75,7 +75,7 @@ fn json(place: &Place, arguments: &[&str]) -> Value {
 }
 
 /// The inputs with this name that the dispatches of a role got, in order.
-fn given(place: &Place, role: &str, name: &str) -> Vec<String> {
+fn inputs_of(place: &Place, role: &str, name: &str) -> Vec<String> {
     let (reader, run) = (place.reader(), place.latest().run);
     let folder = place.home().join("runs").join(&run.0).join("dispatches");
     let rows = reader.dispatches(&run).expect("dispatches");

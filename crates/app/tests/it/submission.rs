@@ -78,7 +78,7 @@ impl Server {
     fn submit(&mut self, result: &Value) -> (bool, String) {
         let call = json!({"name": "submit_result", "arguments": {"result": result}});
         let said = self.ask("tools/call", call)["result"].take();
-        let text = said["content"][0]["text"].as_str().expect("a text").to_string();
+        let text = said["content"][0]["text"].as_str().expect("text").to_string();
         (said["isError"] == json!(true), text)
     }
 

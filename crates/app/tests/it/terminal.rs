@@ -198,8 +198,8 @@ fn the_live_view_passes_no_command_of_an_agent_on_to_the_terminal() {
     run_on_tty.wait_for("details:");
     let screen = run_on_tty.screen();
     assert!(screen.contains("TODO/abad"), "{screen}");
-    let obeyed = ["]0;", "\u{1b}[2J", "\u{9b}", "bad\rGOOD"];
-    assert!(!obeyed.iter().any(|part| screen.contains(part)), "{screen:?}");
+    let hostile_sequences = ["]0;", "\u{1b}[2J", "\u{9b}", "bad\rGOOD"];
+    assert!(!hostile_sequences.iter().any(|part| screen.contains(part)), "{screen:?}");
 }
 
 // BY-11
@@ -235,8 +235,8 @@ fn plain_output_of_a_resume_starts_with_the_restarted_agents() {
     let place = Place::configured(TRIVIAL);
     let agent = format!("rehearsal:{}", place.write_outside("quick.yaml", &Script::quick().text()));
     let mut killed = place.command(&["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
-    let died = killed.env("REMAND_DIE_AT", "11").output().expect("the binary runs");
-    assert_eq!(died.status.code(), None, "{died:?}");
+    let killed_output = killed.env("REMAND_DIE_AT", "11").output().expect("the binary runs");
+    assert_eq!(killed_output.status.code(), None, "{killed_output:?}");
     let shown = place.remand(&["resume"]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let again = shown.err.find("→ again: d").expect("a restarted agent");

@@ -107,7 +107,7 @@ pub fn outcome(place: &Place) -> Outcome {
     let run = &row.run;
     assert_sound(place);
     assert_untouched(place);
-    assert_eq!(marked(run), Vec::<String>::new(), "processes are left");
+    assert_eq!(marked_processes(run), Vec::<String>::new(), "processes are left");
     let state = replay(&reader, run, ReplayFrom::Start).expect("the run replays").state;
     let tip = format!("refs/heads/{}", row.branch);
     let mut rulings: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -166,7 +166,7 @@ pub fn assert_untouched(place: &Place) {
 }
 
 /// The processes that carry the mark of a run: id and command line.
-pub fn marked(run: &RunId) -> Vec<String> {
+pub fn marked_processes(run: &RunId) -> Vec<String> {
     let mark = format!("REMAND_MARK={run}");
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").expect("/proc").flatten() {

@@ -700,7 +700,7 @@ fn tickets_are_written_shown_and_corrected_from_the_command_line() {
 fn the_demonstration_shows_a_revision_and_the_cap() {
     let place = Place::new();
     let folder = place.write_outside("demo", "");
-    fs::remove_file(&folder).expect("only its name is wanted");
+    fs::remove_file(&folder).expect("only its name is needed");
     let mut command = place.command(&["demo", "ticket", "--into", &folder]);
     command.env_remove("REMAND_STATE_DIR");
     let shown = super::place::shown(command);

@@ -86,8 +86,8 @@ const CHANGING_OUTPUT: &str = "[checks]\ndetect = false\n\n[checks.shape]\ncomma
 /// The results of the checks of the newest run, by phase and name.
 fn outputs(place: &Place) -> Vec<(String, String, bool)> {
     let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");
-    let telling = rows.iter().filter(|row| row.name == "shape" || row.name == "build");
-    telling
+    let changing = rows.iter().filter(|row| row.name == "shape" || row.name == "build");
+    changing
         .map(|row| {
             (format!("{:?} {}", row.phase, row.name), format!("{:?}", row.output), row.origin.is_some())
         })

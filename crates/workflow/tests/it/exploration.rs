@@ -84,10 +84,11 @@ fn answers(program: &Program, state: &State, command: &Command) -> Vec<Event> {
                     .map(move |flags| answer(id, program.signal(*option), flags))
             })
             .collect(),
-        Command::Operate { .. } if id.visit == 0 => vec![ended(id, Outcome::Said(Box::default()))],
-        Command::Operate { .. } | Command::Dispatch(_) => {
-            outcomes(program, state, command, id).into_iter().map(|outcome| ended(id, outcome)).collect()
-        }
+        Command::Operate { .. } if id.visit == 0 => vec![ended_event(id, Outcome::Said(Box::default()))],
+        Command::Operate { .. } | Command::Dispatch(_) => outcomes(program, state, command, id)
+            .into_iter()
+            .map(|outcome| ended_event(id, outcome))
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -134,7 +135,7 @@ fn outcomes(program: &Program, state: &State, command: &Command, id: CommandId) 
             for flags in flags_set_by(program, id) {
                 let report = Report {
                     flags,
-                    wrote: fresh(program, state, id),
+                    wrote: fresh_content(program, state, id),
                     ..Report::saying(program.signal(signal))
                 };
                 all.push(Outcome::Said(Box::new(report)));
@@ -162,7 +163,7 @@ fn flags_set_by(program: &Program, id: CommandId) -> Vec<Vec<(String, bool)>> {
 }
 
 /// New content for every artifact that a phase writes.
-fn fresh(program: &Program, state: &State, id: CommandId) -> Vec<(String, Digest)> {
+fn fresh_content(program: &Program, state: &State, id: CommandId) -> Vec<(String, Digest)> {
     let digest = Digest(u64::from(state.changes) + 7);
     let writes = &program.phase(id.phase).writes;
     writes.iter().map(|artifact| (program.artifacts[artifact.index()].clone(), digest)).collect()
@@ -181,7 +182,7 @@ fn injections(program: &Program, state: &State, id: CommandId, signal: SignalId)
                 found = security_blocker(found);
                 says = contract.says[contract.says.len() - 1];
             }
-            let wrote = fresh(program, state, id);
+            let wrote = fresh_content(program, state, id);
             Outcome::Said(Box::new(Report {
                 findings: vec![found],
                 wrote,
@@ -196,7 +197,7 @@ fn answer(id: CommandId, option: &str, flags: Vec<(String, bool)>) -> Event {
     Event::Answered { id, option: option.to_string(), by, note, flags, grants: Grants::AskedFor }
 }
 
-fn ended(id: CommandId, outcome: Outcome) -> Event {
+fn ended_event(id: CommandId, outcome: Outcome) -> Event {
     Event::Ended { id, outcome, usage: Usage::default() }
 }
 
@@ -269,11 +270,11 @@ fn explore(
     let mut memo: HashMap<Vec<u16>, u64> = HashMap::new();
     let start = Point::start(program, mode, tasks);
     let first = start.state.used.dispatches;
-    let most = first + most_from(program, start, &mut memo, liveness, 0);
-    (most, memo.len())
+    let max = first + max_from(program, start, &mut memo, liveness, 0);
+    (max, memo.len())
 }
 
-fn most_from(
+fn max_from(
     program: &Program,
     mut point: Point,
     memo: &mut HashMap<Vec<u16>, u64>,
@@ -293,7 +294,7 @@ fn most_from(
     if let Some(known) = memo.get(&key) {
         return *known;
     }
-    let mut most = 0;
+    let mut max = 0;
     for event in answers(program, &point.state, &command) {
         let mut next = point.clone();
         let before = next.state.used.dispatches;
@@ -303,10 +304,10 @@ fn most_from(
             continue;
         }
         let spent = next.state.used.dispatches - before;
-        most = most.max(spent + most_from(program, next, memo, liveness, depth + 1));
+        max = max.max(spent + max_from(program, next, memo, liveness, depth + 1));
     }
-    memo.insert(key, most);
-    most
+    memo.insert(key, max);
+    max
 }
 
 /// Runs on a stack that is large enough for deep paths.
@@ -320,7 +321,7 @@ fn assert_bound_is_exact(program: &'static Program, mode: Mode, tasks: u16) {
         Mode::Autonomous => stated.autonomous.dispatches,
         Mode::Interactive => stated.interactive.dispatches,
     };
-    let (most, points) = deep(move || {
+    let (max, points) = deep(move || {
         let full = Machine::new(program, Scenario::new(program, mode, &[("gaps", 1)]), Counting::Exact)
             .starts(None, remand_kernel::program::Confidence::High)
             .pop()
@@ -329,8 +330,8 @@ fn assert_bound_is_exact(program: &'static Program, mode: Mode, tasks: u16) {
         let liveness = (program.name == "issue").then(|| (Liveness::new(program), full));
         explore(program, mode, tasks, liveness.as_ref())
     });
-    println!("{} {} {tasks}: {most} dispatches at most, {points} points", program.name, mode.name());
-    assert_eq!(most, worst, "{} {} with {tasks} tasks", program.name, mode.name());
+    println!("{} {} {tasks}: {max} dispatches at most, {points} points", program.name, mode.name());
+    assert_eq!(max, worst, "{} {} with {tasks} tasks", program.name, mode.name());
 }
 
 // EP-31 BY-03
@@ -401,7 +402,7 @@ proptest! {
         let lists = program.lists.iter().map(|name| (name.clone(), items(name, tasks))).collect();
         let flags = program.flags.iter().map(|flag| (flag.clone(), true)).collect();
         let mut journal = vec![Event::Started(Start { mode, lists, flags, ..Start::default() })];
-        let most = bound(program, &[("tasks", tasks), ("gaps", 1), ("batches", 3)]).expect("bounded");
+        let max = bound(program, &[("tasks", tasks), ("gaps", 1), ("batches", 3)]).expect("bounded");
         let mut issued: BTreeSet<CommandId> = point.open.iter().filter_map(Command::id).collect();
         for (which, how, twice) in choices {
             if point.open.is_empty() {
@@ -411,7 +412,7 @@ proptest! {
             let mut possible = answers(program, &point.state, &command);
             if let (Some(id), Command::Dispatch(_)) = (command.id(), &command) {
                 let failure = Failure::ALL[usize::from(how) % 2];
-                possible.push(ended(id, Outcome::Failed { failure, detail: String::new(), in_a_row: 0 }));
+                possible.push(ended_event(id, Outcome::Failed { failure, detail: String::new(), in_a_row: 0 }));
             }
             let event = possible[usize::from(how) % possible.len()].clone();
             point.take(program, &event).expect("legal");
@@ -435,7 +436,7 @@ proptest! {
         let ids: Vec<CommandId> = commands.iter().filter_map(Command::id).collect();
         prop_assert_eq!(ids.len(), ids.iter().collect::<BTreeSet<_>>().len());
         prop_assert_eq!(&replayed, &point.state);
-        let worst = if interactive { most.interactive } else { most.autonomous };
+        let worst = if interactive { max.interactive } else { max.autonomous };
         prop_assert!(point.state.used.dispatches <= worst.with_retries);
     }
 
@@ -462,7 +463,7 @@ proptest! {
             for event in answers(program, &point.state, &command).into_iter().take(1) {
                 let before = point.open.len();
                 let handler = command.id().is_some_and(|id| id.visit == 0);
-                point.take(program, &event).expect("late is harmless");
+                point.take(program, &event).expect("a late event is harmless");
                 prop_assert!(handler || point.open.len() == before);
             }
         }
@@ -490,7 +491,7 @@ proptest! {
             let event = if answered {
                 answer(id, program.signal(SignalId(signal)), Vec::new())
             } else {
-                ended(id, Outcome::Supposed(SignalId(signal)))
+                ended_event(id, Outcome::Supposed(SignalId(signal)))
             };
             let before = state.clone();
             if step(program, &mut state, &event).is_err() {

@@ -24,7 +24,7 @@ fn with_tasks(count: usize) -> Run {
     Setup::of(feature()).tasks(tasks).run()
 }
 
-fn with(tasks: Vec<Item>) -> Run {
+fn run_with(tasks: Vec<Item>) -> Run {
     Setup::of(feature()).tasks(tasks).run()
 }
 
@@ -33,7 +33,7 @@ fn interactive() -> Run {
 }
 
 /// A finding about the file of a task.
-fn about(task: &str, id: &str, claim: &str) -> Finding {
+fn finding_about(task: &str, id: &str, claim: &str) -> Finding {
     let place = Location { file: format!("src/{task}.rs"), symbol: "run".to_string(), line: 1 };
     Finding { place, ..finding(id, claim) }
 }
@@ -112,7 +112,7 @@ fn rejects(run: &mut Run, phase: &str, findings: Vec<Finding>) {
 }
 
 /// A task passes through its sub-flow until it reaches this phase, or to the end if it never does.
-fn goes(run: &mut Run, task: &str, until: &str) {
+fn advance_task(run: &mut Run, task: &str, until: &str) {
     let flow = [
         ("implement", "done"),
         ("self-check", "passed"),

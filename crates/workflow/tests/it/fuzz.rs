@@ -36,7 +36,7 @@ const WORDS: &[&str] = &[
 ];
 
 /// A shipped workflow with some damage.
-fn damaged(dice: &mut Dice) -> Vec<u8> {
+fn damage(dice: &mut Dice) -> Vec<u8> {
     let (_, text) = shipped::WORKFLOWS[dice.below(shipped::WORKFLOWS.len())];
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     for _ in 0..=dice.below(4) {
@@ -166,7 +166,7 @@ fn damaged_files_never_panic_and_accepted_ones_keep_their_bound() {
     while start.elapsed() < Duration::from_secs(seconds) {
         let this = seed + tried;
         let mut dice = Dice(this);
-        let bytes = damaged(&mut dice);
+        let bytes = damage(&mut dice);
         let began = Instant::now();
         let outcome = std::panic::catch_unwind(|| {
             let checked = check_bytes("damaged.yaml", &bytes, &roles);

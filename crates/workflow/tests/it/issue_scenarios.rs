@@ -63,12 +63,12 @@ fn ends(run: &mut Run, id: CommandId, report: Report) -> Result<Step, WalkError>
 }
 
 /// A finding of one kind.
-fn a(kind: FindingKind, id: &str, claim: &str) -> Finding {
+fn finding_of_kind(kind: FindingKind, id: &str, claim: &str) -> Finding {
     Finding { kind: Some(kind), ..finding(id, claim) }
 }
 
 /// Ends the failure operations, one after the other.
-fn handled(run: &mut Run) {
+fn end_failure_operations(run: &mut Run) {
     for operation in ["comment-issue", "back-to-todo", "discard-work-tree"] {
         run.says(operation, "done");
     }

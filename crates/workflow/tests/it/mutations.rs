@@ -28,7 +28,7 @@ fn mutants(source: &SourceText, file: &WorkflowFile) -> Vec<Mutant> {
                 rules: &[Code::NoRoute, Code::Exception],
                 lines: [lines, lines_of_aliases(source, phase, &signal.value)].concat(),
             });
-            all.extend(unpaid(source, &format!("{}: {}", phase.name.value, signal.value), route));
+            all.extend(without_payment(source, &format!("{}: {}", phase.name.value, signal.value), route));
         }
         if let Some(rounds) = &phase.rounds {
             all.push(Mutant {
@@ -55,7 +55,7 @@ fn mutants(source: &SourceText, file: &WorkflowFile) -> Vec<Mutant> {
             lines: Vec::new(),
         });
         if let Some(then) = &budget.then {
-            all.extend(unpaid(source, &format!("then of {}", budget.name.value), then));
+            all.extend(without_payment(source, &format!("then of {}", budget.name.value), then));
         }
     }
     all
@@ -84,7 +84,7 @@ fn lines_of_aliases(source: &SourceText, phase: &PhaseDecl, signal: &str) -> Vec
 }
 
 /// Mutants of a route without its payment, and without the payment of its `else`.
-fn unpaid(source: &SourceText, what: &str, route: &RouteDecl) -> Vec<Mutant> {
+fn without_payment(source: &SourceText, what: &str, route: &RouteDecl) -> Vec<Mutant> {
     let mut all = Vec::new();
     if let (Some(first), Some(last)) = (route.spends.first(), route.spends.last()) {
         let before = source.text[..first.span.start].rfind(" spending ").expect("spending");
@@ -97,7 +97,7 @@ fn unpaid(source: &SourceText, what: &str, route: &RouteDecl) -> Vec<Mutant> {
         });
     }
     if let Some(otherwise) = &route.otherwise {
-        all.extend(unpaid(source, what, otherwise));
+        all.extend(without_payment(source, what, otherwise));
     }
     all
 }

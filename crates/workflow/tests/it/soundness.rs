@@ -156,7 +156,7 @@ fn a_retry_during_a_hold_is_dispatched_when_the_hold_ends() {
         usage: Usage::default(),
     };
     run.walker.feed(fail(0, Failure::Environment), String::new()).expect("held");
-    run.walker.feed(fail(1, Failure::Malformed), String::new()).expect("kept back");
+    run.walker.feed(fail(1, Failure::Malformed), String::new()).expect("held back");
     run.says("hold", "go-on");
     assert_eq!(run.commands().lines().count(), 2, "{}", run.trace());
     run.finish();

@@ -72,7 +72,7 @@ fn play(place: &Place, name: &str) -> (String, String) {
     let demo = shown(command);
     assert_eq!((demo.code, demo.err.as_str()), (0, ""), "{}", demo.out);
     let (story, _) = demo.out.split_once("\n────").expect("the bundle is set apart");
-    let (_, story) = story.split_once("are real.\n\n").expect("what it is");
+    let (_, story) = story.split_once("are real.\n\n").expect("the introduction");
     (folder, story.to_string())
 }
 
@@ -130,7 +130,7 @@ fn the_demonstration_shows_what_was_caught_and_where_it_was_sent() {
     assert_eq!((demo.code, demo.err.as_str()), (0, ""), "{}", demo.out);
     assert!(!demo.out.contains('\u{1b}'), "{:?}", demo.out);
     let (story, rest) = demo.out.split_once("\n────").expect("the bundle is set apart");
-    let (head, story) = story.split_once("are real.\n\n").expect("what it is");
+    let (head, story) = story.split_once("are real.\n\n").expect("the introduction");
     insta::assert_snapshot!("demo-head", redact(head, &place.folder_of_test()));
     insta::assert_snapshot!("demo-story", sort_by_task(story));
     insta::assert_snapshot!(

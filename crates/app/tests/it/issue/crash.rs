@@ -6,7 +6,7 @@ use crate::issue_script::{
 use crate::kills::{KilledRun, kill_at_each_point};
 use crate::place::Place;
 use crate::rehearsed::{Script, role};
-use crate::three_tasks::marked;
+use crate::three_tasks::marked_processes;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +39,7 @@ struct Outcome {
 
 fn outcome(place: &Place) -> Outcome {
     let (reader, row) = (place.reader(), place.latest());
-    assert_eq!(marked(&row.run), Vec::<String>::new(), "processes are left");
+    assert_eq!(marked_processes(&row.run), Vec::<String>::new(), "processes are left");
     assert_eq!(place.git(&["status", "--porcelain"]), "");
     assert_eq!(place.remand(&["audit"]).code, 0);
     let plain = |text: String| text.replace(&row.run.0, "RUN");

@@ -17,7 +17,7 @@ fn division() -> Script {
         .replace("return a - b", "return a // b")
         .replace("Multiply", "Halve")
         .replace("Raise to powers", "Take roots");
-    Script::parsed(&text)
+    Script::parse(&text)
 }
 
 /// Runs on both issues in parallel and returns their branches, that of ABC-2 first.

@@ -1,7 +1,9 @@
 //! A run on an issue of a Rust crate, with tests and code in one file.
 
 use super::rework::diagnosis;
-use crate::issue_script::{arguments, made, on_branch, one_task, place, reviewed, said, split, task, tested};
+use crate::issue_script::{
+    arguments, made, on_branch, one_task, operation_results, place, reviewed, split, task, tested,
+};
 use crate::place::{Place, shown, with_rust};
 use crate::rehearsed::role;
 use serde_json::{Value, json};
@@ -92,8 +94,8 @@ fn tests_next_to_the_code_are_red_without_the_code_that_make_wrote_in_the_same_f
     with_rust(&mut command);
     let shown = shown(command);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert_eq!(said(&place, "red"), ["red", "red"]);
-    assert_eq!(said(&place, "entry"), ["ready", "ready"]);
+    assert_eq!(operation_results(&place, "red"), ["red", "red"]);
+    assert_eq!(operation_results(&place, "entry"), ["ready", "ready"]);
     let code = on_branch(&place, "src/lib.rs");
     assert!(code.contains("    a - b\n") && code.contains("assert_eq!(sub(3, 2), 1);"), "{code}");
     assert!(!code.contains("todo!()") && !code.contains("2 + a"), "{code}");

@@ -101,7 +101,7 @@ fn a_user_script_can_be_an_agent() {
     assert!(sub.contains("return a - b"), "{sub}");
     let row = &place.reader().dispatches(&run.run).expect("dispatches")[0];
     assert_eq!((row.driver.as_deref(), row.exit_code), (Some("mine"), Some(0)));
-    assert_eq!((row.tokens, row.money), (None, None), "it says nothing of them");
+    assert_eq!((row.tokens, row.money), (None, None), "it reports none");
 }
 
 /// Prints its result at the end of its output, as lines of JSON.

@@ -148,11 +148,11 @@ fn works(program: Program, session: Session) {
     assert_eq!(rows[0].failure.as_deref(), Some("malformed"), "{:?}", rows[0]);
     assert!(rows[1..].iter().all(|row| row.failure.is_none()), "{rows:?}");
 
-    // The second attempt continued the session of the first; a round of rework has its own session.
+    // The second attempt continued the session of the first; a round of rework has a new session.
     let sessions: Vec<&String> = rows.iter().filter_map(|row| row.session.as_ref()).collect();
     assert_eq!(sessions.len(), 4, "{rows:?}");
-    let goes_on = sessions[0] == sessions[1];
-    assert_eq!(goes_on, session == Session::GoesOn, "{sessions:?}: {}", desk.output_of(&rows[1]));
+    let is_resumed = sessions[0] == sessions[1];
+    assert_eq!(is_resumed, session == Session::GoesOn, "{sessions:?}: {}", desk.output_of(&rows[1]));
     assert_ne!(sessions[1], sessions[2]);
 
     // A new session gets all inputs.
@@ -162,7 +162,7 @@ fn works(program: Program, session: Session) {
 
     // The token counts of each dispatch, as the model's service reported them.
     let spent: Vec<Option<TokenCounts>> = rows.iter().map(|row| row.spent).collect();
-    assert_eq!(spent, sent(&desk), "{rows:?}");
+    assert_eq!(spent, sent_tokens(&desk), "{rows:?}");
 
     // Results were submitted with the tool, validated on arrival, and corrected immediately.
     // A program that does not wait for the server lacks the tool in its first turns.
@@ -171,7 +171,7 @@ fn works(program: Program, session: Session) {
     assert!(desk.turns().iter().any(refused));
 
     // A role without network access is offered no network tool.
-    let names: BTreeSet<String> = desk.turns().iter().flat_map(|turn| offered(&turn.body)).collect();
+    let names: BTreeSet<String> = desk.turns().iter().flat_map(|turn| offered_tools(&turn.body)).collect();
     assert!(!names.is_empty() && !names.iter().any(|name| name.contains("web")), "{names:?}");
 
     // The requested model was used.
@@ -197,9 +197,9 @@ fn works(program: Program, session: Session) {
 
 /// The token counts of each dispatch, in order, as the stand-in sent them. Additional requests of programs, such as
 /// for a title, have no tools.
-fn sent(desk: &Desk) -> Vec<Option<TokenCounts>> {
+fn sent_tokens(desk: &Desk) -> Vec<Option<TokenCounts>> {
     let mut sent: Vec<(String, TokenCounts)> = Vec::new();
-    for turn in desk.turns().iter().filter(|turn| !offered(&turn.body).is_empty()) {
+    for turn in desk.turns().iter().filter(|turn| !offered_tools(&turn.body).is_empty()) {
         let (Some(dispatch), Some(usage)) = (&turn.dispatch, turn.usage) else { continue };
         let at = sent.iter().position(|(known, _)| known == dispatch).unwrap_or_else(|| {
             sent.push((dispatch.clone(), TokenCounts::default()));
@@ -215,7 +215,7 @@ fn sent(desk: &Desk) -> Vec<Option<TokenCounts>> {
 }
 
 /// The names of the tools that a request offers to the model, in lower case.
-fn offered(body: &Value) -> Vec<String> {
+fn offered_tools(body: &Value) -> Vec<String> {
     let tools = body["tools"].as_array().into_iter().flatten();
     let all = tools.flat_map(|tool| match tool["functionDeclarations"].as_array() {
         Some(declared) => declared.iter().collect(),

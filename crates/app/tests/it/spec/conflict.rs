@@ -1,7 +1,7 @@
 //! Engineer and reviewer disagree: the user chooses one of the stated positions, and the decision is binding.
 
 use super::rehearsed::{approved, engineer, gap, objected, one_gap, proposal, proposed, reviewer};
-use super::{begin, board, document, given, place};
+use super::{begin, board, document, inputs_of, place};
 use crate::rehearsed::Script;
 use remand_kernel::gaps::{GapStatus, IssueState};
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ fn the_gate_shows_every_position_and_the_choice_binds_the_next_engineer() {
         "ISSUE-R1-001: 3 because both can live with it",
     ]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    let assignment = given(&place, "engineer", "assignment.md").pop().expect("an assignment");
+    let assignment = inputs_of(&place, "engineer", "assignment.md").pop().expect("an assignment");
     assert!(
         assignment.contains("A human decided on ISSUE-R1-001: Let the operator say. This binds you."),
         "{assignment}"
@@ -104,7 +104,7 @@ fn silence_on_a_grave_issue_must_be_answered_and_then_is_a_conflict() {
         .with(reviewer().round(2).says(objected("GAP-FLOW-001", "low", "A comma.")))
         .with(reviewer().round(3).says(objected("GAP-FLOW-001", "low", "A comma.")));
     assert_eq!(begin(&place, &script, &[]).code, 5);
-    let assignments = given(&place, "engineer", "assignment.md");
+    let assignments = inputs_of(&place, "engineer", "assignment.md");
     assert_eq!(assignments.len(), 3, "{assignments:?}");
     assert!(!assignments[1].contains("## Must be answered"), "{}", assignments[1]);
     assert!(assignments[2].contains("no answer yet: ISSUE-R1-001"), "{}", assignments[2]);

@@ -3,7 +3,9 @@
 use super::rehearsed::{
     approved, engineer, final_review, gap, inventory, objected, one_gap, proposal, proposed, reviewer,
 };
-use super::{SPEC, begin, board, committed, document, given, has_document, json, place, place_with, prompts};
+use super::{
+    SPEC, begin, board, committed, document, has_document, inputs_of, json, place, place_with, prompts,
+};
 use crate::rehearsed::{Script, role};
 use remand_kernel::gaps::{Actor, GapStatus};
 use remand_ledger::fact::NoteKind;
@@ -53,7 +55,7 @@ fn accepted_text_is_put_into_the_specification_and_every_other_byte_stays() {
         )
         .replace("stored on the server.\n", "stored on the server.\n\nThey survive a restart.\n");
     assert_eq!(committed(&place, "specs/sessions_v1.0.md"), wanted);
-    assert_eq!(committed(&place, super::FILE), SPEC, "the specification itself is the user's");
+    assert_eq!(committed(&place, super::FILE), SPEC, "the user's specification is unchanged");
     let summary = document(&place, "summary.md");
     for line in
         ["**Status:** complete", "**Rounds:** 2 counted", "`specs/sessions_v1.0.md`", "| closed    | 2    |"]
@@ -79,7 +81,7 @@ fn text_that_looks_like_a_secret_stays_in_the_specification_and_is_reported_if_i
     let written = committed(&place, "specs/sessions_v1.0.md");
     assert!(written.contains(&example), "{written}");
     assert!(written.contains("with a name and [secret: GitHub token] and nothing else."), "{written}");
-    assert_eq!(given(&place, "engineer", "spec.md")[0].matches("[secret: GitHub token]").count(), 2);
+    assert_eq!(inputs_of(&place, "engineer", "spec.md")[0].matches("[secret: GitHub token]").count(), 2);
     let notes = place.reader().notes(&place.latest().run).expect("notes");
     let reported = "line 7 of specs/sessions_v1.0.md says [secret: GitHub token] instead of the text of docs/sessions.md";
     assert!(
@@ -158,7 +160,7 @@ fn each_role_starts_fresh_and_sees_only_documents() {
             "{path}: {notes:?}"
         );
     }
-    assert!(!notes.iter().any(|note| note.text.contains("read spec.md")), "its documents it may read");
+    assert!(!notes.iter().any(|note| note.text.contains("read spec.md")), "it may read its documents");
     let rows = reader.dispatches(&run).expect("dispatches");
     assert!(rows.iter().all(|row| row.session.is_none()), "a session was resumed");
     let first = rows.iter().find(|row| row.role == "engineer").expect("an engineer");
@@ -170,7 +172,7 @@ fn each_role_starts_fresh_and_sees_only_documents() {
         assert!(!prompt.contains("Your working directory is the repository"), "{prompt}");
     }
     // Results of one role reach the other only as documents.
-    let proposals = given(&place, "spec-reviewer", "proposals.md");
+    let proposals = inputs_of(&place, "spec-reviewer", "proposals.md");
     assert!(proposals[0].contains("Three tries."), "{proposals:?}");
 }
 
@@ -181,7 +183,7 @@ fn gaps_given_with_the_specification_are_used_unchanged() {
     let place = place_with(&[("docs/sessions.gaps.yaml", gaps)]);
     assert_eq!(begin(&place, &one_gap(), &[]).code, 0);
     let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
-    assert!(rows.iter().all(|row| row.role != "spec-reviewer/inventory"), "nobody has to look for gaps");
+    assert!(rows.iter().all(|row| row.role != "spec-reviewer/inventory"), "no role searches for gaps");
     assert_eq!(board(&place).gaps().next().expect("a gap").claim, "How often?");
 }
 

@@ -3,7 +3,7 @@
 use super::rehearsed::{
     approved, engineer, final_review, gap, inventory, one_gap, proposal, proposed, reviewer,
 };
-use super::{begin, board, document, given, json, place, prompts};
+use super::{begin, board, document, inputs_of, json, place, prompts};
 use crate::rehearsed::Script;
 use remand_kernel::gaps::{BlockedOn, GapStatus, RoundState};
 use serde_json::json;
@@ -94,9 +94,9 @@ fn unreviewed_proposals_are_reviewed_first_in_the_next_round() {
     let script = one_gap().with(reviewer().round(1).does(json!({"print": "nothing"})));
     let shown = begin(&place, &script, &[]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    let engineers = given(&place, "engineer", "assignment.md").len();
+    let engineers = inputs_of(&place, "engineer", "assignment.md").len();
     assert_eq!(engineers, 1, "it is proposed once and reviewed twice");
-    let shown = given(&place, "spec-reviewer", "proposals.md");
+    let shown = inputs_of(&place, "spec-reviewer", "proposals.md");
     let last = shown.last().expect("a review");
     assert!(last.contains("GAP-FLOW-001 (not reviewed yet)") && last.contains("Three tries."), "{last}");
     assert!(document(&place, "round_001/reviewer.md").contains("The proposals are unreviewed."));
@@ -121,7 +121,7 @@ fn an_engineer_without_proposals_gets_one_gap_by_name_which_then_waits_for_somet
     let script = one_gap().with(engineer("batch-1").says(json!({"verdict": "nothing", "proposals": []})));
     let shown = begin(&place, &script, &[]);
     assert_eq!(shown.code, 5, "the user is asked: {shown:?}");
-    let assignments = given(&place, "engineer", "assignment.md");
+    let assignments = inputs_of(&place, "engineer", "assignment.md");
     assert!(!assignments[0].contains("Address GAP-FLOW-001 now"), "{}", assignments[0]);
     assert!(assignments[1].contains("Address GAP-FLOW-001 now"), "{}", assignments[1]);
     let board = board(&place);
@@ -147,7 +147,7 @@ fn only_the_gap_assigned_by_name_waits_and_the_others_get_their_turn() {
     ]);
     let shown = begin(&place, &script, &[]);
     assert_eq!(shown.code, 5, "{shown:?}");
-    let assignments = given(&place, "engineer", "assignment.md");
+    let assignments = inputs_of(&place, "engineer", "assignment.md");
     let named: Vec<bool> = ["FLOW", "TIME"]
         .iter()
         .map(|gap| assignments[2].contains(&format!("Address GAP-{gap}-001 now")))
@@ -173,7 +173,7 @@ fn a_decision_of_the_user_lifts_the_block_and_is_binding() {
     let note = "GAP-FLOW-001: The board wants three tries because of the audit";
     let shown = place.remand(&["answer", "latest", "decided", "--note", note]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    let last = given(&place, "engineer", "assignment.md").pop().expect("an assignment");
+    let last = inputs_of(&place, "engineer", "assignment.md").pop().expect("an assignment");
     assert!(last.contains("The board wants three tries. This binds you."), "{last}");
     assert!(document(&place, "decisions.md").contains("**Reason:** of the audit"));
 }
@@ -196,7 +196,7 @@ fn when_two_proposals_change_one_section_one_is_merged_and_the_other_goes_back()
     let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
     let first: Vec<u64> =
         rows.iter().filter(|row| row.role == "engineer" && row.visit == 1).map(|row| row.seq).collect();
-    assert!(first.len() == 2 && first[0] == first[1], "both engineers begin at once: {first:?}");
+    assert!(first.len() == 2 && first[0] == first[1], "both engineers start in parallel: {first:?}");
     let summary = document(&place, "round_001/summary.md");
     assert!(summary.contains("GAP-FLOW-001 and GAP-DATA-001 both write section `login`"), "{summary}");
     let text = super::committed(&place, "specs/sessions_v1.0.md");
@@ -216,6 +216,6 @@ fn a_round_gets_at_most_the_configured_number_of_gaps_the_worst_first() {
         final_review(),
     ]);
     assert_eq!(begin(&place, &script, &[]).code, 0);
-    let given = given(&place, "engineer", "assignment.md");
+    let given = inputs_of(&place, "engineer", "assignment.md");
     assert!(given[0].contains("GAP-DATA-001") && !given[0].contains("GAP-FLOW-001"), "{}", given[0]);
 }

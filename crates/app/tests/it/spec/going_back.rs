@@ -3,7 +3,7 @@
 use super::rehearsed::{
     approved, engineer, final_review, gap, inventory, objected, one_gap, proposal, proposed, reviewer,
 };
-use super::{Place, SPEC, begin, board, committed, document, given, has_document, json, place};
+use super::{Place, SPEC, begin, board, committed, document, has_document, inputs_of, json, place};
 use crate::rehearsed::Script;
 use remand_kernel::gaps::GapStatus;
 use remand_ledger::{ReplayFrom, replay};
@@ -42,7 +42,7 @@ fn after_round_one() -> Place {
 }
 
 /// The remainder of a budget.
-fn left(place: &Place, budget: &str) -> u16 {
+fn remaining(place: &Place, budget: &str) -> u16 {
     let (reader, run) = (place.reader(), place.latest().run);
     let replayed = replay(&reader, &run, ReplayFrom::Start).expect("a run");
     let program = &replayed.program;
@@ -58,9 +58,9 @@ fn a_rollback_restores_text_and_gaps_from_the_start_of_the_round() {
     assert_eq!(accepted.gaps().filter(|gap| gap.status == GapStatus::Resolved).count(), 1);
     assert!(document(&place, "spec.md").contains("Alpha."));
     assert_eq!(place.remand(&["rounds", "rollback", "latest", "--to", "1", "--reason", "no"]).code, 5);
-    let specs = given(&place, "engineer", "spec.md");
+    let specs = inputs_of(&place, "engineer", "spec.md");
     assert_eq!(specs[3], SPEC, "the accepted text is gone");
-    let assigned: String = given(&place, "engineer", "assignment.md")[3..].concat();
+    let assigned: String = inputs_of(&place, "engineer", "assignment.md")[3..].concat();
     assert!(assigned.contains("## GAP-A-001 (critical)"), "the gap is open again: {assigned}");
     let gap = board(&place).gap(&"GAP-A-001".parse().expect("an id")).expect("a gap").clone();
     assert_eq!((gap.status, gap.proposal), (GapStatus::Open, None));
@@ -100,15 +100,17 @@ fn a_rolled_back_round_is_archived_with_its_documents_and_gaps_and_text_are_rest
     {
         assert!(status.contains(line), "{line} in {status}");
     }
-    let heed = given(&place, "engineer", "adjustments.md");
+    let adjustments = inputs_of(&place, "engineer", "adjustments.md");
     assert!(
-        heed[0].is_empty() && heed[1].contains("too abstract") && heed[1].contains("- Give numbers."),
-        "{heed:?}"
+        adjustments[0].is_empty()
+            && adjustments[1].contains("too abstract")
+            && adjustments[1].contains("- Give numbers."),
+        "{adjustments:?}"
     );
     let after = board(&place);
-    assert_eq!(after.rows().len(), 1, "the counter went back");
+    assert_eq!(after.rows().len(), 1, "the counter is reset");
     let used = place.latest().used.dispatches;
-    assert_eq!(used, 6, "what was spent stays spent: inventory, two rounds of two, the last look");
+    assert_eq!(used, 6, "spent dispatches stay spent: inventory, two rounds of two, the final review");
 }
 
 // SR-11
@@ -134,10 +136,10 @@ fn a_rollback_to_an_earlier_round_also_rolls_back_all_later_ones() {
     let reported = json(&place, &["rounds", "--json"]);
     assert_eq!(reported["rollbacks"].as_array().map(Vec::len), Some(1), "one rollback for both: {reported}");
     assert_eq!((reported["rounds"].as_array().map(Vec::len), &reported["round"]), (Some(1), &json!(2)));
-    let (max, left) = (reported["max-rounds"].as_u64().expect("a number"), left(&place, "rounds"));
+    let (max, left) = (reported["max-rounds"].as_u64().expect("a number"), remaining(&place, "rounds"));
     assert_eq!((max, u64::from(left) + 1), (9, 9), "the second round stays spent, and both say so (CORE-11)");
     let issues: Vec<String> = board(&place).issues().map(|issue| issue.id.to_string()).collect();
-    assert_eq!(issues, ["ISSUE-R1-002"], "an id that was given is never given again");
+    assert_eq!(issues, ["ISSUE-R1-002"], "an id is never reused");
 }
 
 // SR-15
@@ -168,7 +170,7 @@ fn a_round_with_failed_engineers_can_be_redone() {
     let shown = place.remand(&["answer", "latest", "redo", "--note", "Name a number."]);
     assert_eq!(shown.code, 0, "{shown:?}");
     assert!(has_document(&place, "round_002_rolled_back_1/summary.md"));
-    assert!(given(&place, "engineer", "adjustments.md").pop().expect("one").contains("Name a number."));
+    assert!(inputs_of(&place, "engineer", "adjustments.md").pop().expect("one").contains("Name a number."));
     assert_eq!(board(&place).rows().len(), 1);
 }
 
@@ -178,7 +180,7 @@ fn a_narrowed_round_is_given_fewer_gaps() {
     let place = after_round_one();
     let narrowed = place.remand(&["rounds", "rollback", "latest", "--to", "1", "--mode", "narrowed"]);
     assert_eq!(narrowed.code, 5, "{narrowed:?}");
-    let assigned = given(&place, "engineer", "assignment.md");
+    let assigned = inputs_of(&place, "engineer", "assignment.md");
     let last: String = assigned[3..].concat();
     assert!(
         last.contains("GAP-A-001") && last.contains("GAP-B-001") && !last.contains("GAP-C-001"),
@@ -229,8 +231,8 @@ fn after_two_rollbacks_of_a_round_the_best_attempt_is_kept() {
     let shown = place.remand(&["answer", "latest", "redo"]);
     assert!(shown.err.contains("keep-best") || shown.out.contains("keep-best"), "{shown:?}");
     let rows = board(&place).rows().to_vec();
-    assert_eq!(rows[0].resolved.len(), 1, "the first attempt holds: {rows:?}");
-    let spec = given(&place, "engineer", "spec.md").pop().expect("a text");
+    assert_eq!(rows[0].resolved.len(), 1, "the first attempt is kept: {rows:?}");
+    let spec = inputs_of(&place, "engineer", "spec.md").pop().expect("an input");
     assert!(spec.contains("Alpha.") && !spec.contains("Worse"), "its text too: {spec}");
 }
 

@@ -40,7 +40,7 @@ fn an_autonomous_run_accepts_the_complexity_and_stops_at_the_last_round_with_a_d
 }
 
 /// An interactive run at the gate about two stalled rounds.
-fn warned() -> super::Place {
+fn at_stall_gate() -> super::Place {
     let place = place();
     assert_eq!(begin(&place, &stalling(), &["--interactive"]).code, 5);
     assert_eq!(place.remand(&["answer", "latest", "continue"]).code, 5);
@@ -52,7 +52,7 @@ fn warned() -> super::Place {
 // SR-08
 #[test]
 fn narrowing_defers_low_gaps_that_block_nothing() {
-    let place = warned();
+    let place = at_stall_gate();
     place.remand(&["answer", "latest", "narrow", "--note", "later"]);
     let board = board(&place);
     let low = board.gaps().find(|gap| gap.id.to_string() == "GAP-UX-001").expect("a gap");
@@ -65,7 +65,7 @@ fn narrowing_defers_low_gaps_that_block_nothing() {
 // SR-08, SR-09
 #[test]
 fn a_forced_completion_asks_twice_and_names_the_gaps_that_stay_open() {
-    let place = warned();
+    let place = at_stall_gate();
     assert_eq!(place.remand(&["answer", "latest", "force-complete"]).code, 5);
     let shown = place.remand(&["answer", "latest", "confirm"]);
     assert_eq!(shown.code, 0, "{shown:?}");

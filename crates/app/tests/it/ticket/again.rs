@@ -116,7 +116,7 @@ fn without_the_tree_of_the_first_run_the_second_starts_from_the_base_and_says_so
 fn without_ledger_entries_the_documents_decide_the_mode() {
     let place = left_in_revision();
     merge(&place);
-    fs::remove_dir_all(place.state()).expect("the state goes");
+    fs::remove_dir_all(place.state()).expect("the state is removed");
     let stated = format!("{FOLDER}/implementation-findings-1.md");
     let (findings, ticket) = (on_disk(&place, &stated), on_disk(&place, TICKET));
     let rehearsal = [

@@ -1,6 +1,6 @@
 //! Incremental rework: unchanged work is not repeated (BY-04).
 
-use super::{about, ends, goes, ids, mark, review, ruled, since, with, with_tasks};
+use super::{advance_task, ends, finding_about, ids, mark, review, ruled, run_with, since, with_tasks};
 use crate::support::{Run, finding, happening, task};
 use remand_kernel::change::Digest;
 use remand_kernel::event::{Item, Outcome, Report};
@@ -160,19 +160,19 @@ fn with_spec(id: &str, spec: u64) -> Item {
 
 /// The first task passes, the second fails, and the planner then produces the tasks `second`.
 fn replanned(first: Vec<Item>, second: Vec<Item>) -> Run {
-    let mut run = with(first);
+    let mut run = run_with(first);
     run.until("implement");
-    goes(&mut run, "t1", "");
-    goes(&mut run, "t2", "verify");
-    run.finds("t2/verify", "unmet", vec![about("t2", "V1", "the second criterion is not met")]);
+    advance_task(&mut run, "t1", "");
+    advance_task(&mut run, "t2", "verify");
+    run.finds("t2/verify", "unmet", vec![finding_about("t2", "V1", "the second criterion is not met")]);
     run.happens(WalkStep { lists: vec![("tasks".to_string(), second)], ..happening("plan", "done") });
     run
 }
 
 /// t2 needs t1; both passed, and the code review has a finding about each of these tasks.
 fn reviewed(tasks: &[&str]) -> Run {
-    let mut run = with(vec![task("t1", &[]), task("t2", &["t1"])]);
-    let findings = tasks.iter().map(|task| about(task, "C1", "the lock is held too long")).collect();
+    let mut run = run_with(vec![task("t1", &[]), task("t2", &["t1"])]);
+    let findings = tasks.iter().map(|task| finding_about(task, "C1", "the lock is held too long")).collect();
     let blocker = ("blocker", findings);
     review(&mut run, "code-review", vec![blocker, ("approve", vec![]), ("approve", vec![])]);
     run

@@ -1,6 +1,6 @@
 //! Make, green, diagnosis, plan rework, and the failure handler.
 
-use super::{commands_like, handled, mark, one_task, ruled, since};
+use super::{commands_like, end_failure_operations, mark, one_task, ruled, since};
 use crate::support::{Run, finding};
 use remand_kernel::change::Digest;
 use remand_kernel::event::Event;
@@ -126,7 +126,7 @@ fn a_split_that_is_needed_fails_the_run() {
     let mut run = one_task();
     run.until("make").says("make", "incomplete").says("diagnosis", "split-needed");
     assert_eq!(run.last(), "diagnosis: split-needed → fail");
-    handled(&mut run);
+    end_failure_operations(&mut run);
     assert_eq!(run.status(), "failed at diagnosis: split-needed");
 }
 
@@ -157,7 +157,7 @@ fn the_end_names_the_signal_that_needed_a_second_rework() {
     rework(&mut run);
     exhaust_cycles(&mut run);
     run.until("make").says("make", "incomplete").says("diagnosis", "production-logic");
-    handled(&mut run);
+    end_failure_operations(&mut run);
     assert_eq!(run.status(), "failed at diagnosis: production-logic, with plan-rework exhausted");
 }
 
@@ -226,7 +226,7 @@ fn when_a_run_fails_the_failure_operations_run_in_order() {
     run.until("make").says("make", "incomplete");
     let from = mark(&run);
     run.says("diagnosis", "split-needed");
-    handled(&mut run);
+    end_failure_operations(&mut run);
     let expected = [
         "do comment-issue",
         "do back-to-todo",
@@ -243,7 +243,7 @@ fn when_a_run_is_cancelled_the_failure_operations_run_in_order() {
     run.until("make");
     let from = mark(&run);
     run.walker.feed(Event::Cancelled { by: "Ann".to_string() }, "cancel".to_string()).expect("taken");
-    handled(&mut run);
+    end_failure_operations(&mut run);
     let expected = [
         "cancel make",
         "do comment-issue",
@@ -297,7 +297,7 @@ fn a_role_without_a_result_after_its_retry_fails_the_run() {
     for phase in ["plan", "plan-review", "split", "test", "make", "final-review"] {
         let mut run = one_task();
         run.until(phase).says(phase, "timeout").says(phase, "timeout");
-        handled(&mut run);
+        end_failure_operations(&mut run);
         assert_eq!(run.status(), format!("failed at {phase}: no-result"));
     }
 }

@@ -1,6 +1,6 @@
 //! Sanity, plan, plan review, split, split review, and filing the rest.
 
-use super::{commands_like, ends, handled, ids, mark, one_task, open, since, three_tasks};
+use super::{commands_like, end_failure_operations, ends, ids, mark, one_task, open, since, three_tasks};
 use crate::support::{Run, finding, happening, minor, security_blocker};
 use remand_kernel::command::Command;
 use remand_kernel::event::Report;
@@ -92,7 +92,7 @@ fn after_three_rounds_the_plan_continues_with_its_blockers() {
         run.until("plan-review").finds("plan-review", "needs-work", vec![finding("P1", claim)]);
     }
     assert_eq!(run.last(), "plan-review: needs-work → next (split), with blockers: confidence low");
-    assert_eq!(known(&run, "split"), 1);
+    assert_eq!(known_count(&run, "split"), 1);
     assert_eq!(commands_like(&run, "dispatch check for plan-review").len(), 3);
 }
 
@@ -174,7 +174,7 @@ fn advice_on_the_plan_never_forces_a_loop() {
     run.says("plan-review", "acceptable");
     assert_eq!(run.last(), "plan-review: acceptable → next (split)");
     assert_eq!(run.walker.state.findings[0].status, remand_kernel::state::FiledStatus::Advice);
-    assert_eq!((known(&run, "split"), run.confidence()), (0, "high"));
+    assert_eq!((known_count(&run, "split"), run.confidence()), (0, "high"));
 }
 
 // OT-05
@@ -332,7 +332,7 @@ fn a_second_block_of_the_split_ends_the_run_and_says_so() {
     block_split(&mut run);
     run.until("split-review").finds("split-review", "block", vec![finding("S2", "no test is named for t1")]);
     assert_eq!(run.last(), "split-review: block → fail");
-    handled(&mut run);
+    end_failure_operations(&mut run);
     assert_eq!(run.status(), "failed at split-review: block, with plan-rework exhausted");
 }
 
@@ -386,7 +386,7 @@ fn block_split(run: &mut Run) {
 }
 
 fn plan_level(id: &str, claim: &str) -> Finding {
-    super::a(remand_kernel::finding::FindingKind::Plan, id, claim)
+    super::finding_of_kind(remand_kernel::finding::FindingKind::Plan, id, claim)
 }
 
 /// The advisor `simplify` asks for a change.
@@ -400,7 +400,7 @@ fn advise(run: &mut Run, phase: &str, findings: Vec<Finding>) {
 }
 
 /// The number of open findings that the dispatch of a phase gets.
-fn known(run: &Run, phase: &str) -> usize {
+fn known_count(run: &Run, phase: &str) -> usize {
     match &open(run, phase)[..] {
         [Command::Dispatch(dispatch)] => dispatch.known.len(),
         other => panic!("{other:?}"),

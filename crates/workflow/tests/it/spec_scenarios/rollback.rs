@@ -254,7 +254,7 @@ fn a_round_that_was_restored_twice_from_later_ones_is_not_redone_a_third_time() 
     }
     let refused = rolls_back(&mut run, 1).unwrap_err();
     assert!(refused.to_string().ends_with("budget `redo-round` is empty"), "{refused}");
-    rolls_back(&mut run, 2).expect("round 2 was never gone back to");
+    rolls_back(&mut run, 2).expect("round 2 was never rolled back");
 
     let mut run = at_end_of_round(2);
     rolls_back(&mut run, 1).expect("taken");

@@ -98,12 +98,12 @@ pub const ADDS_ENERGY: &str =
 
 /// How often a role was dispatched for a phase.
 pub fn dispatched(run: &Run, phase: &str) -> usize {
-    let ending = format!(" for {phase}");
+    let suffix = format!(" for {phase}");
     let commands = run.walker.records.iter().flat_map(|taken| &taken.commands);
     let at_phase = |command: &&String| {
         let head = command.split([',', '[', '(']).next().unwrap_or_default();
         let head = head.split(" with ").next().unwrap_or_default().trim_end();
-        head.starts_with("dispatch ") && head.ends_with(&ending)
+        head.starts_with("dispatch ") && head.ends_with(&suffix)
     };
     commands.filter(at_phase).count()
 }
