@@ -1,23 +1,23 @@
-//! Agents that wait in the middle of their work until a test lets them go.
+//! Agents that wait in the middle of their work until a test releases them.
 
 use super::place::Place;
 use super::three_tasks::REHEARSAL;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// One agent that has begun to work.
+/// One agent that has started to work.
 #[derive(Debug)]
 pub struct Agent {
-    /// Of a shell that it started.
+    /// The process id of a shell that it started.
     pub pid: u32,
     /// The files that it found in its tree.
     pub saw: String,
 }
 
-/// Reports to the test that it runs and what it saw, makes a mess, and waits.
+/// Reports to the test that it runs and which files it saw, leaves junk, and waits.
 const WAIT: &str = r#"out="$(dirname "$REMAND_DISPATCH")/out"; ls -R > "$out/saw"; mkdir -p deep; echo half > deep/junk.py; echo half > junk.py; echo $$ > "$out/started"; while [ ! -e GO ]; do sleep 0.02; done; rm -r deep junk.py"#;
 
-/// The rehearsal in which the first agent at task 1 waits for a file.
+/// A rehearsal in which the first agent of task 1 waits for a file.
 pub fn waiting(place: &Place) -> (PathBuf, String) {
     let go = place.project().with_file_name("go");
     let text = format!(
@@ -27,7 +27,7 @@ pub fn waiting(place: &Place) -> (PathBuf, String) {
     (go, text)
 }
 
-/// The rehearsal in which the agents of two parallel tasks wait, each with a process that has left its group.
+/// A rehearsal in which the agents of two parallel tasks wait, each with a process that has left its group.
 pub fn waiting_in_parallel(place: &Place) -> (PathBuf, String) {
     let go = place.project().with_file_name("go");
     let stray = "      - spawn: sleep 1000\n";
@@ -44,7 +44,7 @@ pub fn waiting_in_parallel(place: &Place) -> (PathBuf, String) {
     (go, format!("{REHEARSAL}{first}{third}"))
 }
 
-/// Does what the entry of the rehearsal does for the first round of a task, after it has waited.
+/// An entry that waits, and then does the same as the rehearsal's entry for the first round of a task.
 fn implementer(task: &str, go: &Path, more: &str, file: &str, text: &str, tokens: u32) -> String {
     let wait = WAIT.replace("GO", &go.display().to_string()).replace('\'', "''");
     let money = f64::from(tokens) / 10_000.0;
@@ -70,13 +70,13 @@ fn implementer(task: &str, go: &Path, more: &str, file: &str, text: &str, tokens
 }
 
 /// Lets all agents that wait for this file continue.
-pub fn let_go(go: &Path) {
+pub fn release(go: &Path) {
     fs::write(go, "").expect("go");
 }
 
 /// The agents that have started, by the latest dispatch of each command.
 pub fn started(place: &Place) -> Vec<Agent> {
-    let outs = below(&place.state(), |path| path.ends_with("out/started"));
+    let outs = find_below(&place.state(), |path| path.ends_with("out/started"));
     outs.iter()
         .filter_map(|path| {
             let pid = fs::read_to_string(path).ok()?.trim().parse().ok()?;
@@ -85,22 +85,23 @@ pub fn started(place: &Place) -> Vec<Agent> {
         .collect()
 }
 
-/// The files that waiting agents leave in work trees until they are removed.
+/// The junk files of waiting agents that are still in work trees.
 pub fn junk(place: &Place) -> Vec<String> {
-    let left = below(&place.home().join("trees"), |path| path.ends_with("junk.py") || path.ends_with("deep"));
+    let left =
+        find_below(&place.home().join("trees"), |path| path.ends_with("junk.py") || path.ends_with("deep"));
     left.iter().map(|path| path.display().to_string()).collect()
 }
 
-/// Everything below a folder that fits; what vanishes meanwhile is not there.
-fn below(folder: &Path, fits: impl Fn(&Path) -> bool + Copy) -> Vec<PathBuf> {
+/// All matching paths below a folder; files that vanish meanwhile are left out.
+fn find_below(folder: &Path, matches: impl Fn(&Path) -> bool + Copy) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        if fits(&path) {
+        if matches(&path) {
             found.push(path.clone());
         }
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            found.extend(below(&path, fits));
+            found.extend(find_below(&path, matches));
         }
     }
     found

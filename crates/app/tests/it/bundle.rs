@@ -1,4 +1,4 @@
-//! The evidence bundle and the views of the source, for runs that did not go smoothly.
+//! The evidence bundle and the source's views, for runs with problems.
 
 use crate::place::Place;
 use crate::rehearsed::{Script, TRIVIAL, finding, review, role, subtracting, task};
@@ -140,9 +140,9 @@ fn reviewers_have_the_models_that_are_configured_for_their_focus() {
         assert_eq!(reviewers, expected);
         assert_eq!(run.confidence, confidence, "{models:?}");
         let bundle = place.remand(&["evidence"]).out;
-        let is_told =
+        let is_reported =
             bundle.contains("## Degradations") && section(&bundle, "Degradations").contains("model");
-        assert_eq!(is_told, confidence == "medium", "{bundle}");
+        assert_eq!(is_reported, confidence == "medium", "{bundle}");
     }
 }
 
@@ -182,15 +182,15 @@ fn a_page_that_cannot_be_written_at_the_end_is_reported_and_a_resume_writes_it()
     let shown = place.remand(&["answer", "latest", "abort"]);
 
     assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
-    let told = "the folder of the run is incomplete: evidence-bundle.md: ";
-    assert!(shown.err.contains(told), "{}", shown.err);
+    let reported = "the folder of the run is incomplete: evidence-bundle.md: ";
+    assert!(shown.err.contains(reported), "{}", shown.err);
     assert!(shown.err.contains(&format!("then run `remand resume {run}`")), "{}", shown.err);
     assert!(folder.join("artifacts").is_dir(), "what could be laid out is there");
 
-    std::fs::remove_dir_all(&page).expect("out of the way");
+    std::fs::remove_dir_all(&page).expect("removed");
     let resumed = place.remand(&["resume"]);
     assert_eq!(resumed.code, 4, "{}{}", resumed.out, resumed.err);
-    assert!(!resumed.err.contains(told), "{}", resumed.err);
+    assert!(!resumed.err.contains(reported), "{}", resumed.err);
     assert!(page.is_file());
     let again = place.remand(&["resume"]);
     assert!(again.out.contains("no run to continue"), "{}{}", again.out, again.err);

@@ -6,14 +6,14 @@ use remand_ledger::query::RunStage;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-fn alive(mark: &str) -> bool {
+fn is_alive(mark: &str) -> bool {
     std::fs::read_dir("/proc").expect("processes").flatten().any(|entry| {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         line.windows(mark.len()).any(|at| at == mark.as_bytes())
     })
 }
 
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !holds() {
         assert!(Instant::now() < deadline, "never: {what}");
@@ -23,27 +23,27 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
 
 // CORE-17
 #[test]
-fn a_cancel_from_another_process_kills_the_agent_with_all_it_started() {
+fn a_cancel_from_another_process_kills_the_agent_and_all_its_processes() {
     let place = Place::configured(TRIVIAL);
     let mark = format!("31{:07}", std::process::id());
     let hanging =
         role("implementer").writes("sums/sub.py", SUB).does(json!({"spawn": format!("sleep {mark}")}));
     let script = Script::quick().with(hanging.does(json!({"hang": true})));
-    let file = place.beside("rehearsal.yaml", &script.text());
+    let file = place.write_outside("rehearsal.yaml", &script.text());
     let agent = format!("rehearsal:{file}");
     let driver = place.start(&["run", crate::rehearsed::REQUEST, "--workflow", "quick", "--agent", &agent]);
-    until("the agent is at work", || alive(&mark));
+    wait_until("the agent is at work", || is_alive(&mark));
 
     let shown = place.remand(&["cancel", "latest"]);
 
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let ended = driver.wait_with_output().expect("the driver ends");
     assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
-    assert!(!alive(&mark), "what it started is dead");
+    assert!(!is_alive(&mark), "its processes are dead");
     let run = place.latest();
     assert_eq!(run.stage, RunStage::Cancelled);
-    let told = place.remand(&["runs", "--json"]).out;
-    assert!(told.contains(r#""confidence": "low""#), "as the table says it: {told}");
+    let runs = place.remand(&["runs", "--json"]).out;
+    assert!(runs.contains(r#""confidence": "low""#), "the same as in the table: {runs}");
     assert!(run.ended.as_deref().is_some_and(|ended| ended.contains("ada")), "{run:?}");
     assert_eq!(place.git(&["branch", "--list", "remand/*"]), "");
     assert_eq!(place.git(&["status", "--porcelain"]), "");
@@ -60,20 +60,20 @@ fn a_cancel_from_another_process_kills_the_agent_with_all_it_started() {
 fn a_cancel_ends_a_signer_that_waits_and_leaves_no_branch() {
     let place = Place::configured(TRIVIAL);
     let mark = format!("33{:07}", std::process::id());
-    let signer = place.settle("signer", &format!("#!/bin/sh\nsleep {mark}\n"));
+    let signer = place.write_program("signer", &format!("#!/bin/sh\nsleep {mark}\n"));
     place.git(&["config", "commit.gpgSign", "true"]);
     place.git(&["config", "gpg.program", &signer]);
-    let file = place.beside("rehearsal.yaml", &Script::quick().text());
+    let file = place.write_outside("rehearsal.yaml", &Script::quick().text());
     let agent = format!("rehearsal:{file}");
     let driver = place.start(&["run", crate::rehearsed::REQUEST, "--workflow", "quick", "--agent", &agent]);
-    until("the signer waits", || alive(&mark));
+    wait_until("the signer waits", || is_alive(&mark));
 
     let shown = place.remand(&["cancel", "latest"]);
 
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let ended = driver.wait_with_output().expect("the driver ends");
     assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
-    assert!(!alive(&mark), "the signer is dead");
+    assert!(!is_alive(&mark), "the signer is dead");
     assert_eq!(place.git(&["branch", "--list", "remand/*"]), "");
     assert_eq!(place.latest().stage, RunStage::Cancelled);
 }
@@ -86,17 +86,17 @@ fn a_cancel_ends_a_hook_that_hangs_and_leaves_no_branch() {
     let hook = place.project().join(".git/hooks/pre-commit");
     std::fs::write(&hook, format!("#!/bin/sh\nsleep {mark}\n")).expect("hook");
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("mode");
-    let file = place.beside("rehearsal.yaml", &Script::quick().text());
+    let file = place.write_outside("rehearsal.yaml", &Script::quick().text());
     let agent = format!("rehearsal:{file}");
     let driver = place.start(&["run", crate::rehearsed::REQUEST, "--workflow", "quick", "--agent", &agent]);
-    until("the hook hangs", || alive(&mark));
+    wait_until("the hook hangs", || is_alive(&mark));
 
     let shown = place.remand(&["cancel", "latest"]);
 
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let ended = driver.wait_with_output().expect("the driver ends");
     assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
-    assert!(!alive(&mark), "the hook is dead");
+    assert!(!is_alive(&mark), "the hook is dead");
     assert_eq!(place.git(&["branch", "--list", "remand/*"]), "");
     assert_eq!(place.git(&["status", "--porcelain"]), "");
 }

@@ -1,4 +1,4 @@
-//! The tiers of verification beyond checks: loading, smoke commands, and what a large task should bring.
+//! The tiers of verification beyond checks: loading, smoke commands, and the requirements on a large task.
 
 use crate::place::Place;
 use crate::rehearsed::{Script, implemented, role, task, verified};
@@ -6,7 +6,7 @@ use remand_kernel::evidence::{RowPhase, Tier};
 use remand_ledger::query::{CheckFilter, CheckRow};
 use serde_json::{Value, json};
 
-/// Checks that run nothing of the program.
+/// Checks that do not run the program.
 const STATIC: &str = "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums\"\ntier = 1\n\n\
                       [checks.more]\ncommand = \"test -f README.md\"\ntier = 1\n";
 
@@ -18,7 +18,7 @@ fn row<'r>(rows: &'r [CheckRow], task: Option<&str>, name: &str) -> Option<&'r C
     rows.iter().find(|row| row.phase == RowPhase::After && row.task.as_deref() == task && row.name == name)
 }
 
-/// One task that writes a file, and a verifier that reports this about running the program.
+/// One task that writes a file, and a verifier that adds `said` about running the program to its result.
 fn script(task_of: Value, file: &str, text: &str, said: &[(&str, Value)]) -> Script {
     let mut report = verified("task-1", "met");
     for (key, value) in said {
@@ -31,7 +31,7 @@ fn script(task_of: Value, file: &str, text: &str, said: &[(&str, Value)]) -> Scr
 
 // EP-15 EP-16
 #[test]
-fn where_no_test_ran_changed_modules_are_loaded_and_smoke_commands_run_on_the_merged_tree() {
+fn if_no_test_ran_changed_modules_are_loaded_and_smoke_commands_run_on_the_merged_tree() {
     let place = Place::configured(STATIC);
     let smoke = json!(["python3 -c 'from sums.sub import sub; assert sub(3, 2) == 1'"]);
     let text = "def sub(a, b):\n    return a - b\n";
@@ -49,7 +49,7 @@ fn where_no_test_ran_changed_modules_are_loaded_and_smoke_commands_run_on_the_me
     assert!(smoke.command.as_deref().is_some_and(|command| command.contains("sub(3, 2) == 1")));
 }
 
-/// Compiles a test that passes in the place of the one that is there.
+/// Compiles a passing test to the file that Python loads instead of the existing source.
 const COMPILE_ANOTHER: &str = "\
 import os, py_compile
 from importlib.util import cache_from_source
@@ -64,7 +64,7 @@ os.remove('compile_another.py')
 
 // CORE-01 CORE-13
 #[test]
-fn compiled_code_that_a_change_brings_is_not_run_in_the_place_of_its_source() {
+fn compiled_code_in_a_change_is_not_run_instead_of_its_source() {
     let place = Place::configured(
         "[checks]\ndetect = false\n\n[checks.tests]\ncommand = \"python3 -m unittest discover -v\"\ntier = 2\n",
     );
@@ -86,7 +86,7 @@ fn compiled_code_that_a_change_brings_is_not_run_in_the_place_of_its_source() {
 
 // EP-15 EP-18
 #[test]
-fn where_nothing_can_be_run_the_row_says_why() {
+fn if_nothing_can_be_run_the_row_says_why() {
     let place = Place::configured(STATIC);
     let why = ("smoke_infeasible", json!("there is nothing but prose"));
     let text = "# sums\n\nThere will be a subtraction.\n";
@@ -123,7 +123,7 @@ fn a_secret_in_a_large_task_fails_its_gate_and_guesses_fail_nothing() {
     assert_eq!(ends, expected);
 
     let key = format!("ghp_{}", "a1B2".repeat(9));
-    // No script may hold what looks like a secret: it is put in by a command.
+    // A script must not contain text that looks like a secret, so a command writes it.
     let text = "KEY = \"@\"\n\n\ndef sub(a, b):\n    return a - b\n";
     let leaking = role("implementer")
         .task("task-1")

@@ -1,11 +1,11 @@
-//! Checkouts that are cleaned, moved, copied or linked while a run waits in them.
+//! Checkouts that are cleaned, moved, copied or linked while a run waits.
 
 use crate::place::{Place, Shown};
 use crate::rehearsed::{Script, TRIVIAL};
 use remand_ledger::query::RunStage;
 use std::path::Path;
 
-/// Runs the program from a folder that is not the project.
+/// Runs the binary in a folder that is not the project.
 fn remand_in(place: &Place, folder: &Path, arguments: &[&str]) -> Shown {
     let folder = folder.display().to_string();
     let mut words = vec!["-C", &folder];
@@ -30,7 +30,7 @@ fn a_waiting_run_reaches_its_commit_after_the_checkout_was_cleaned_and_moved() {
     place.git(&["clean", "-qxdf"]);
     let moved = place.project().with_file_name("moved");
     std::fs::rename(place.project(), &moved).expect("moved");
-    // The commands of a test start there.
+    // The commands of the test start in this folder.
     std::fs::create_dir(place.project()).expect("folder");
 
     let gates = remand_in(&place, &moved, &["gates"]);
@@ -53,7 +53,7 @@ fn a_waiting_run_reaches_its_commit_after_the_checkout_was_cleaned_and_moved() {
 
 // CORE-04
 #[test]
-fn a_run_from_a_linked_work_tree_is_known_to_all_of_them_and_touches_none() {
+fn a_run_in_a_linked_work_tree_is_visible_from_all_work_trees_and_changes_none() {
     let place = Place::configured(TRIVIAL);
     let linked = place.project().with_file_name("linked");
     let at = linked.display().to_string();
@@ -61,7 +61,7 @@ fn a_run_from_a_linked_work_tree_is_known_to_all_of_them_and_touches_none() {
     std::fs::write(linked.join("README.md"), "# sums, linked\n").expect("file");
     place.git_in(&linked, &["commit", "-q", "-a", "-m", "A word"]);
 
-    let script = place.beside("rehearsal.yaml", &Script::quick().text());
+    let script = place.write_outside("rehearsal.yaml", &Script::quick().text());
     let agent = format!("rehearsal:{script}");
     let arguments = ["run", "Add subtraction", "--workflow", "quick", "--agent", &agent];
     let shown = remand_in(&place, &linked, &[&arguments[..], &["--budget-dispatches", "1"]].concat());
@@ -71,7 +71,10 @@ fn a_run_from_a_linked_work_tree_is_known_to_all_of_them_and_touches_none() {
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
 
     let names = place.git(&["diff", "--name-only", "topic", &run.branch]);
-    assert_eq!(names, "sums/sub.py\ntests/test_sub.py\n", "it starts where the linked one stands");
+    assert_eq!(
+        names, "sums/sub.py\ntests/test_sub.py\n",
+        "it starts from the commit of the linked work tree"
+    );
     for folder in [place.project(), linked.clone()] {
         assert_eq!(place.git_in(&folder, &["status", "--porcelain"]), "");
     }
@@ -89,7 +92,7 @@ fn a_run_from_a_linked_work_tree_is_known_to_all_of_them_and_touches_none() {
 
 // CORE-04
 #[test]
-fn a_copy_of_a_checkout_answers_no_run_of_its_original() {
+fn a_copy_of_a_checkout_cannot_answer_a_run_of_its_original() {
     let place = waiting();
     let run = place.latest();
     let copy = place.project().with_file_name("copy");
@@ -106,12 +109,12 @@ fn a_copy_of_a_checkout_answers_no_run_of_its_original() {
 
 // CORE-05
 #[test]
-fn another_state_directory_cleans_nothing_of_this_one_and_keeps_its_mode() {
+fn clean_in_another_state_directory_removes_nothing_of_this_one_and_keeps_its_mode() {
     let place = Place::configured(TRIVIAL);
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let shown = place.quick(&Script::quick(), &[]);
-    assert_eq!(shown.code, 0, "the trees of the first went on to it: {}{}", shown.out, shown.err);
+    assert_eq!(shown.code, 0, "it took over the trees of the first run: {}{}", shown.out, shown.err);
     let references = || place.git(&["for-each-ref", "refs/remand", "refs/tags"]);
     let before = references();
     let other = place.project().with_file_name("other");

@@ -29,7 +29,7 @@ fn the_shipped_workflows_are_proven() {
 
 // CORE-09
 #[test]
-fn a_refused_workflow_shows_the_place_the_path_and_the_remedy() {
+fn a_refused_workflow_shows_the_location_the_path_and_the_remedy() {
     insta::assert_snapshot!("check-refused", shown(&["check", "fixtures/workflows/bad/refuted.yaml"]));
     let (code, out, _) = run(&["check", "--json", "fixtures/workflows/bad/refuted.yaml"]);
     assert_eq!(code, 3);
@@ -89,7 +89,7 @@ fn graphs_come_in_four_formats() {
 
 // EP-31
 #[test]
-fn the_bound_of_feature_is_that_of_its_source() {
+fn the_bound_of_feature_equals_the_bound_of_its_source() {
     insta::assert_snapshot!("bound", shown(&["bound", "feature", "--tasks", "6"]));
     assert_eq!(json(&["bound", "feature", "--tasks", "6", "--json"])["happy"], 26);
     let many = json(&["bound", "feature", "--tasks", "20", "--json"]);
@@ -102,7 +102,7 @@ fn the_bound_of_feature_is_that_of_its_source() {
 }
 
 #[test]
-fn a_walk_that_cannot_continue_says_where_and_what_is_possible() {
+fn a_walk_that_cannot_continue_says_where_it_stopped_and_which_steps_are_possible() {
     let folder = std::env::temp_dir().join(format!("remand-walk-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("folder");
     let file = folder.join("walk.yaml");
@@ -136,7 +136,7 @@ fn roles_of_the_user_are_added_to_the_shipped_ones() {
 }
 
 #[test]
-fn the_committed_reference_is_what_the_code_says() {
+fn the_committed_reference_matches_the_code() {
     let (_, reference, _) = run(&["reference"]);
     let committed =
         std::fs::read_to_string(root().join("docs/reference/workflow-language.md")).expect("committed");

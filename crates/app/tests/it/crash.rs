@@ -1,45 +1,45 @@
-//! Runs that are killed, at any point, and gone on with: nothing is lost, and nothing is done twice.
+//! Runs that are killed at any point and resumed: nothing is lost, and nothing is done twice.
 
 use super::agents;
-use super::deaths::{self, Doomed};
+use super::kills::{self, KilledRun};
 use super::place::Place;
-use super::three_tasks::{self, Outcome, REHEARSAL, await_some, marked, outcome};
+use super::three_tasks::{self, Outcome, REHEARSAL, await_some, marked_processes, outcome};
 use std::process::Command;
 
-/// A run to kill: its surroundings, and how it starts.
+/// A run to kill: its environment, and the arguments that start it.
 #[derive(Clone, Copy)]
-struct Play {
+struct Scenario {
     place: fn() -> Place,
     begin: fn(&Place) -> Vec<String>,
 }
 
-const FEATURE: Play =
-    Play { place: three_tasks::place, begin: |place| three_tasks::arguments(place, REHEARSAL) };
+const FEATURE: Scenario =
+    Scenario { place: three_tasks::place, begin: |place| three_tasks::arguments(place, REHEARSAL) };
 
-/// The number of runs that share the points: run `k` dies at its `k`-th point, and each process that resumes it dies at
-/// its own `RUNS`-th. More than ten points advance a run by at least one commit, so each run ends.
+/// The number of runs that share the points: run `k` is killed at its `k`-th point, and each process that resumes it at
+/// its `RUNS`-th. More than ten points advance a run by at least one commit, so each run ends.
 const RUNS: u64 = 12;
 
-/// If set, every run dies once, and there is one run per point.
+/// If set, every run is killed once, and there is one run per point.
 const EXHAUSTIVE: &str = "REMAND_TEST_EVERY_DEATH_ALONE";
 
-/// Takes a run through with a death at this point, and more deaths at each point that many later. Gives how often it
-/// died.
-fn die_at(play: Play, first: u64, again: Option<u64>, undisturbed: &Outcome) -> u64 {
-    let place = (play.place)();
-    let begin = (play.begin)(&place);
-    let deaths = Doomed { place: &place, begin: &begin, code: 0 }.die_at(first, again);
+/// Finishes a run with a kill at the point `first`, and a kill at the point `again` of each process that resumes it.
+/// Returns the number of kills.
+fn run_with_kills(scenario: Scenario, first: u64, again: Option<u64>, undisturbed: &Outcome) -> u64 {
+    let place = (scenario.place)();
+    let begin = (scenario.begin)(&place);
+    let kills = KilledRun { place: &place, begin: &begin, code: 0 }.run_with_kills(first, again);
     let whole = undisturbed.clone().with_interrupted(&place);
-    assert_eq!(outcome(&place), whole, "first at {first}, {deaths} deaths");
+    assert_eq!(outcome(&place), whole, "first at {first}, {kills} kills");
     let plan = place.home().join("runs").join(&place.latest().run.0).join("artifacts/plan@1.yaml");
-    assert!(plan.is_file(), "first at {first}, {deaths} deaths: the artifacts are not laid out");
-    deaths
+    assert!(plan.is_file(), "first at {first}, {kills} kills: the artifacts are not laid out");
+    kills
 }
 
-/// The run that nothing happens to, and how many points it passes.
-fn undisturbed(play: Play) -> (Outcome, u64) {
-    let place = (play.place)();
-    let begin = (play.begin)(&place);
+/// The outcome of a run without kills, and the number of its points.
+fn undisturbed(scenario: Scenario) -> (Outcome, u64) {
+    let place = (scenario.place)();
+    let begin = (scenario.begin)(&place);
     let shown = place.remand(&begin.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(shown.code, 0, "{shown:?}");
     let (reader, run) = (place.reader(), place.latest().run);
@@ -50,24 +50,24 @@ fn undisturbed(play: Play) -> (Outcome, u64) {
 }
 
 // CORE-04, EP-29
-/// Before and after every commit and every effect of a whole run. By default a run dies several times, and all runs
-/// together at least once at every distance from the start, plus the points of work that a resume repeats.
+/// Kills before and after every commit and every effect of a whole run. By default a run is killed several times, and
+/// all runs together at least once at every distance from the start, plus the points of work that a resume repeats.
 #[test]
-fn a_run_that_is_killed_at_any_point_comes_to_the_same_end() {
+fn a_run_that_is_killed_at_any_point_has_the_same_result() {
     kill_everywhere(FEATURE, RUNS);
 }
 
-fn kill_everywhere(play: Play, runs: u64) {
-    let (undisturbed, points) = undisturbed(play);
+fn kill_everywhere(scenario: Scenario, runs: u64) {
+    let (undisturbed, points) = undisturbed(scenario);
     let alone = std::env::var_os(EXHAUSTIVE).is_some();
     let (runs, again) = if alone { (points, None) } else { (runs, Some(runs)) };
-    let deaths = deaths::at_each(runs, |first| die_at(play, first, again, &undisturbed));
-    assert!(points > 50 && deaths >= points, "{deaths} deaths at {points} points");
+    let kills = kills::kill_at_each_point(runs, |first| run_with_kills(scenario, first, again, &undisturbed));
+    assert!(points > 50 && kills >= points, "{kills} kills at {points} points");
 }
 
 // CORE-04, CORE-17
 #[test]
-fn the_work_of_an_agent_is_undone_and_it_dies_when_the_engine_is_killed() {
+fn when_the_engine_is_killed_its_agent_dies_and_the_agents_work_is_undone() {
     let place = three_tasks::place();
     let (go, rehearsal) = agents::waiting(&place);
     let begin = three_tasks::arguments(&place, &rehearsal);
@@ -80,10 +80,10 @@ fn the_work_of_an_agent_is_undone_and_it_dies_when_the_engine_is_killed() {
     let second = await_some("the next agent", || {
         agents::started(&place).into_iter().find(|agent| agent.pid != first.pid)
     });
-    let alive = marked(&run);
+    let alive = marked_processes(&run);
     assert!(!alive.iter().any(|line| line.starts_with(&format!("{} ", first.pid))), "{alive:?}");
     assert!(!second.saw.contains("junk"), "{}", second.saw);
-    agents::let_go(&go);
+    agents::release(&go);
     let ended = resumed.wait_with_output().expect("an end");
     assert_eq!(ended.status.code(), Some(0), "{ended:?}");
     assert_eq!(outcome(&place), undisturbed(FEATURE).0.with_interrupted(&place));
@@ -111,11 +111,11 @@ fn agents_that_die_with_the_engine_count_once_each_with_unknown_cost() {
     });
     engine.kill().expect("killed");
     engine.wait().expect("an end");
-    // Before and after the commit that records the third one.
+    // Kills before and after the commit that records the third agent.
     for point in [1, 2] {
-        assert!(deaths::survived(&place, &["resume"], Some(point)).is_none());
+        assert!(kills::output_unless_killed(&place, &["resume"], Some(point)).is_none());
     }
-    agents::let_go(&go);
+    agents::release(&go);
     let resumed = place.remand(&["resume"]);
     assert_eq!(resumed.code, 0, "{resumed:?}");
     let (reader, run) = (place.reader(), place.latest().run);
@@ -161,19 +161,19 @@ fn a_signal_stops_the_engine_and_its_agents_and_the_run_resumes_with_their_cost_
         assert!(sent.success());
         let left = engine.wait_with_output().expect("an end");
         assert_eq!(left.status.code(), Some(7), "{signal}: {left:?}");
-        assert_eq!(marked(&place.latest().run), Vec::<String>::new(), "{signal}");
+        assert_eq!(marked_processes(&place.latest().run), Vec::<String>::new(), "{signal}");
         assert_eq!(agents::junk(&place), Vec::<String>::new(), "{signal}");
         let taken = place.reader().dispatches(&place.latest().run).expect("dispatches");
         let taken = taken.iter().filter(|row| row.task.as_deref() == Some("task-1"));
         let taken: Vec<_> = taken.map(|row| (row.status.name(), row.tokens)).collect();
         assert_eq!(taken, [("running", None), ("ERROR", Some(500))], "{signal}");
-        agents::let_go(&go);
+        agents::release(&go);
         let resumed = place.remand(&["resume"]);
         assert_eq!(resumed.code, 0, "{signal}: {resumed:?}");
         let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
         let taken =
             rows.iter().filter(|row| row.command.contains('~') && row.task.as_deref() == Some("task-1"));
-        assert_eq!(taken.count(), 1, "{signal}: told twice");
+        assert_eq!(taken.count(), 1, "{signal}: recorded twice");
         let whole = undisturbed(FEATURE).0.with_interrupted(&place);
         assert_eq!(outcome(&place), whole, "{signal}");
     }

@@ -1,6 +1,6 @@
-//! One dispatch: what counts as a result, what an agent learns after a failure, and what is detected.
+//! One dispatch: valid results, the instructions after a failure, and detected violations.
 
-use crate::deaths::is_begun;
+use crate::deaths::has_started;
 use crate::place::Place;
 use crate::rehearsed::{REQUEST, SUB, Script, TRIVIAL, finding, implemented, research, review, role};
 use crate::three_tasks::await_some;
@@ -89,7 +89,7 @@ fn exit_code_zero_and_a_cheerful_message_are_not_a_result() {
 
 // EP-25 CORE-24
 #[test]
-fn an_agent_that_crashes_is_tried_once_more_and_its_half_work_is_gone() {
+fn an_agent_that_crashes_is_tried_once_more_and_its_partial_work_is_discarded() {
     let place = Place::configured(TRIVIAL);
     let half = |attempt: u32| {
         role("implementer").attempt(attempt).writes("half.py", "half\n").does(json!({"crash": true}))
@@ -176,7 +176,7 @@ fn a_leftover_process_is_killed_and_the_network_is_closed() {
     let script = Script::quick().with(
         role("implementer")
             .attempt(1)
-            .going_on()
+            .ignoring_failures()
             .does(json!({"spawn": format!("sleep 987{port}")}))
             .does(json!({"connect": format!("127.0.0.1:{port}")}))
             .writes("sums/sub.py", SUB)
@@ -188,15 +188,15 @@ fn a_leftover_process_is_killed_and_the_network_is_closed() {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         String::from_utf8_lossy(&line).contains(&format!("sleep\u{0}987{port}"))
     });
-    assert!(!alive, "the process lives on");
+    assert!(!alive, "the process is still alive");
     let notes = place.reader().notes(&place.latest().run).expect("notes");
-    // On a busy machine the shell that starts it may still be there too.
+    // On a busy machine the shell that starts it may still run too.
     let killed = |text: &str| text.starts_with("implementer left ") && text.ends_with(" killed");
     assert!(notes.iter().any(|note| killed(&note.text)), "{notes:?}");
     let unenforced =
         notes.iter().any(|note| note.text.contains("not enforced") && note.text.contains("TCP connections"));
     if !unenforced {
-        assert!(listener.accept().is_err(), "the agent came through");
+        assert!(listener.accept().is_err(), "the agent reached the network");
         let said = text(&place, dispatches(&place, "implementer")[0].output);
         assert!(said.contains("connect"), "{said}");
     }
@@ -204,7 +204,7 @@ fn a_leftover_process_is_killed_and_the_network_is_closed() {
 
 // CORE-15 EP-25
 #[test]
-fn an_agent_that_never_ends_is_ended_at_the_time_of_its_role() {
+fn an_agent_that_never_ends_is_stopped_at_the_timeout_of_its_role() {
     let place = Place::configured(&format!("{TRIVIAL}\n[roles.implementer]\ntime = \"1s\"\n"));
     let script = Script::quick().with(role("implementer").attempt(1).does(json!({"hang": true})));
     let shown = place.quick(&script, &[]);
@@ -226,15 +226,15 @@ fn the_usage_of_an_agent_stays_on_record_when_the_engine_cannot_read_its_tree() 
             .writes("sums/sub.py", SUB)
             .says(implemented("")),
     );
-    let agent = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
+    let agent = format!("rehearsal:{}", place.write_outside("rehearsal.yaml", &script.text()));
     let driver = place.start(&["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
-    await_some("the run", || is_begun(&place).then_some(()));
+    await_some("the run", || has_started(&place).then_some(()));
     let tree = place.home().join("trees").join(&place.latest().run.0).join("main");
     await_some("the agent", || tree.join("started").exists().then_some(()));
     let objects = place.project().join(".git/objects");
     let away = objects.with_file_name("away");
     std::fs::rename(&objects, &away).expect("no repository");
-    std::fs::write(tree.join("go-on"), "").expect("the agent goes on");
+    std::fs::write(tree.join("go-on"), "").expect("the agent continues");
     let first = || dispatches(&place, "implementer").into_iter().find(|row| row.failure.is_some());
     let row = await_some("the end of the dispatch", first);
     std::fs::rename(&away, &objects).expect("a repository");
@@ -244,5 +244,5 @@ fn the_usage_of_an_agent_stays_on_record_when_the_engine_cannot_read_its_tree() 
     assert_eq!(row.failure.as_deref(), Some("environment"), "{row:?}");
     assert_eq!((row.tokens, row.money), (Some(700), Some(10_000)), "{row:?}");
     assert_eq!((row.exit_code, row.after), (Some(0), None));
-    assert!(text(&place, row.output).contains("standard error"), "what it said is kept");
+    assert!(text(&place, row.output).contains("standard error"), "its output is kept");
 }

@@ -3,14 +3,16 @@
 use super::agents;
 use super::place::Place;
 use super::rehearsed::{REQUEST, Script, TRIVIAL, review, role};
-use super::three_tasks::{self, REHEARSAL, assert_sound, assert_untouched, await_some, marked, outcome};
+use super::three_tasks::{
+    self, REHEARSAL, assert_sound, assert_untouched, await_some, marked_processes, outcome,
+};
 use remand_engine::lock::DriverLock;
 use remand_ledger::RunId;
 use remand_ledger::query::RunStage;
 use serde_json::Value;
 use std::process::{Child, Output};
 
-/// Starts a run whose agents wait, and comes back when this many have begun.
+/// Starts a run with agents that wait, and returns when `agents` of them have started.
 fn waiting_run(place: &Place, rehearsal: &str, agents: usize) -> Child {
     let begin = three_tasks::arguments(place, rehearsal);
     let engine = place.start(&begin.iter().map(String::as_str).collect::<Vec<_>>());
@@ -18,17 +20,17 @@ fn waiting_run(place: &Place, rehearsal: &str, agents: usize) -> Child {
     engine
 }
 
-fn ended(engine: Child) -> Output {
+fn wait_for_end(engine: Child) -> Output {
     engine.wait_with_output().expect("an end")
 }
 
-fn said(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 // CORE-04
 #[test]
-fn of_several_processes_one_drives_a_run_and_the_others_say_which() {
+fn one_of_several_processes_drives_a_run_and_the_others_name_it() {
     let place = three_tasks::place();
     let (go, rehearsal) = agents::waiting(&place);
     let mut first = waiting_run(&place, &rehearsal, 1);
@@ -38,7 +40,7 @@ fn of_several_processes_one_drives_a_run_and_the_others_say_which() {
         assert_eq!(second.code, 1, "{second:?}");
         assert!(second.err.contains(&format!("process {}", first.id())), "{second:?}");
     }
-    // The lock of a dead process is no obstacle, and of four simultaneous processes one gets the run.
+    // The lock of a dead process does not matter, and one of four simultaneous processes gets the run.
     first.kill().expect("killed");
     first.wait().expect("an end");
     let mut drivers: Vec<Child> = (0..4).map(|_| place.start(&["resume", &run])).collect();
@@ -47,7 +49,7 @@ fn of_several_processes_one_drives_a_run_and_the_others_say_which() {
         let mut at = 0;
         while at < drivers.len() {
             if drivers[at].try_wait().expect("a look").is_some() {
-                losers.push(ended(drivers.remove(at)));
+                losers.push(wait_for_end(drivers.remove(at)));
             } else {
                 at += 1;
             }
@@ -57,19 +59,23 @@ fn of_several_processes_one_drives_a_run_and_the_others_say_which() {
     let winner = drivers.pop().expect("a driver");
     for loser in &losers {
         assert_eq!(loser.status.code(), Some(1), "{loser:?}");
-        assert!(said(loser).contains(&format!("process {}", winner.id())), "{}: {loser:?}", winner.id());
+        assert!(
+            output_text(loser).contains(&format!("process {}", winner.id())),
+            "{}: {loser:?}",
+            winner.id()
+        );
     }
-    agents::let_go(&go);
-    let won = ended(winner);
+    agents::release(&go);
+    let won = wait_for_end(winner);
     assert_eq!(won.status.code(), Some(0), "{won:?}");
     outcome(&place);
 }
 
 // CORE-04
 #[test]
-fn of_several_runs_those_that_cannot_be_gone_on_with_decide_how_a_resume_ends() {
+fn a_resume_of_several_runs_fails_if_one_of_them_cannot_be_resumed() {
     let place = Place::configured(TRIVIAL);
-    let script = place.beside("quick.yaml", &Script::quick().text());
+    let script = place.write_outside("quick.yaml", &Script::quick().text());
     let agent = format!("rehearsal:{script}");
     let begin = || {
         let mut killed = place.command(&["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
@@ -80,9 +86,9 @@ fn of_several_runs_those_that_cannot_be_gone_on_with_decide_how_a_resume_ends() 
     let (one, other) = (begin(), begin());
     let none = place.remand(&["resume", "--json"]);
     assert_eq!(none.code, 1, "{none:?}");
-    let told: Vec<Value> = none.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    assert_eq!(told.len(), 2, "{told:?}");
-    for line in &told {
+    let lines: Vec<Value> = none.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    for line in &lines {
         assert_eq!(line["exit"], 1, "{line}");
         assert!(
             line["failure"]["error"].as_str().is_some_and(|text| text.contains("is driven by")),
@@ -101,16 +107,16 @@ fn of_several_runs_those_that_cannot_be_gone_on_with_decide_how_a_resume_ends() 
 
 // CORE-17
 #[test]
-fn a_cancel_from_elsewhere_ends_agents_and_strays_and_restores_the_trees() {
+fn a_cancel_from_another_process_ends_agents_and_strays_and_restores_the_trees() {
     let place = three_tasks::place();
     let (_, rehearsal) = agents::waiting_in_parallel(&place);
     let engine = waiting_run(&place, &rehearsal, 2);
     let run = place.latest().run;
-    let alive = marked(&run);
+    let alive = marked_processes(&run);
     assert!(alive.iter().filter(|line| line.contains("sleep 1000")).count() >= 2, "{alive:?}");
     let cancel = place.remand(&["cancel", &run.0]);
     assert_eq!(cancel.code, 0, "{cancel:?}");
-    let engine_ended = ended(engine);
+    let engine_ended = wait_for_end(engine);
     assert_eq!(engine_ended.status.code(), Some(4), "{engine_ended:?}");
     assert_cancelled(&place);
     let again = place.remand(&["cancel", &run.0]);
@@ -142,7 +148,7 @@ fn a_killed_cancel_is_finished_by_the_next_command() {
         let mut engine = waiting_run(&place, &rehearsal, 2);
         engine.kill().expect("killed");
         engine.wait().expect("an end");
-        // It dies after the commit that ends the run, which follows that of the dead agents, and before anything else.
+        // It is killed right after the commit that ends the run, which follows the commit that records the dead agents.
         let mut killed = place.command(&["cancel", "latest"]);
         killed.env("REMAND_DIE_AT", "4").output().expect("the binary runs");
         let run = place.latest().run;
@@ -159,12 +165,12 @@ fn a_killed_cancel_is_finished_by_the_next_command() {
     }
 }
 
-/// Asserts that the newest run is over and has left nothing.
+/// Asserts that the newest run is over and left nothing behind.
 fn assert_cancelled(place: &Place) {
     let row = place.latest();
     assert_eq!(row.stage, RunStage::Cancelled);
     assert!(row.ended.as_deref().is_some_and(|ended| ended.contains("cancelled")), "{row:?}");
-    assert_eq!(marked(&row.run), Vec::<String>::new());
+    assert_eq!(marked_processes(&row.run), Vec::<String>::new());
     assert_eq!(agents::junk(place), Vec::<String>::new());
     assert_untouched(place);
     assert_sound(place);
@@ -176,7 +182,7 @@ fn assert_cancelled(place: &Place) {
 #[test]
 fn a_run_that_waits_for_a_human_is_cancelled_without_a_driver() {
     let place = three_tasks::place();
-    let script = place.beside("rehearsal.yaml", REHEARSAL);
+    let script = place.write_outside("rehearsal.yaml", REHEARSAL);
     let parked =
         place.remand(&["run", "More sums", "--interactive", "--agent", &format!("rehearsal:{script}")]);
     assert_eq!(parked.code, 5, "{parked:?}");
@@ -190,14 +196,14 @@ fn a_run_that_waits_for_a_human_is_cancelled_without_a_driver() {
 #[test]
 fn the_process_that_drives_the_run_accepts_an_answer_once() {
     let place = three_tasks::place();
-    let script = place.beside("rehearsal.yaml", REHEARSAL);
+    let script = place.write_outside("rehearsal.yaml", REHEARSAL);
     place.remand(&["run", "More sums", "--interactive", "--agent", &format!("rehearsal:{script}")]);
     let run = place.latest().run;
     let before = place.latest().seq;
-    // Only recorded: nothing happens until a process drives the run.
+    // The answer is only recorded until a process drives the run.
     assert_eq!(place.remand(&["answer", &run.0, "proceed", "--park"]).code, 0);
     assert_eq!(place.latest().seq, before);
-    // The process dies after the commit that takes the answer: the answer is not asked for again.
+    // The process is killed after the commit that takes the answer: the question is not asked again.
     let mut killed = place.command(&["resume", &run.0]);
     killed.env("REMAND_DIE_AT", "2").output().expect("the binary runs");
     assert_eq!(place.latest().seq, before + 1);
@@ -211,8 +217,8 @@ fn the_process_that_drives_the_run_accepts_an_answer_once() {
     assert_eq!(answered.len(), 1, "{gates:?}");
 }
 
-/// Runs the binary from a shell after these words.
-fn after(words: &str, place: &Place, arguments: &[String]) -> Output {
+/// Runs the binary in a shell after these shell commands.
+fn run_after(words: &str, place: &Place, arguments: &[String]) -> Output {
     let binary = place.command(&[]);
     let mut shell = std::process::Command::new("sh");
     shell.arg("-c").arg(format!("{words}; exec \"$0\" \"$@\"")).arg(binary.get_program()).args(arguments);
@@ -225,7 +231,7 @@ fn after(words: &str, place: &Place, arguments: &[String]) -> Output {
 
 // CORE-04
 #[test]
-fn a_disk_that_is_full_stops_the_run_and_loses_nothing() {
+fn a_full_disk_stops_the_run_and_loses_nothing() {
     let calm = three_tasks::place();
     assert_eq!(three_tasks::run(&calm, REHEARSAL, &[]).code, 0);
     let largest = std::fs::metadata(calm.home().join("ledger.db")).expect("the ledger").len()
@@ -233,10 +239,10 @@ fn a_disk_that_is_full_stops_the_run_and_loses_nothing() {
     let place = three_tasks::place();
     let begin = three_tasks::arguments(&place, REHEARSAL);
     // Limits files to half of the size that the ledger needs; the shell counts in blocks of 512 bytes.
-    let stopped = after(&format!("trap '' XFSZ; ulimit -f {}", largest / 1024), &place, &begin);
+    let stopped = run_after(&format!("trap '' XFSZ; ulimit -f {}", largest / 1024), &place, &begin);
     assert!(!stopped.status.success(), "{stopped:?}");
-    let told = said(&stopped);
-    assert!(told.contains("error: ") && told.contains("ledger") && told.contains("hint: "), "{told}");
+    let output = output_text(&stopped);
+    assert!(output.contains("error: ") && output.contains("ledger") && output.contains("hint: "), "{output}");
     assert_sound(&place);
     let seq = place.latest().seq;
     assert!(seq > 1, "nothing was written before the disk was full");
@@ -250,8 +256,8 @@ fn a_disk_that_is_full_stops_the_run_and_loses_nothing() {
 #[test]
 fn a_state_directory_that_cannot_be_used_is_named_with_a_remedy() {
     let place = three_tasks::place();
-    let file = place.beside("state-file", "");
-    let script = place.beside("rehearsal.yaml", REHEARSAL);
+    let file = place.write_outside("state-file", "");
+    let script = place.write_outside("rehearsal.yaml", REHEARSAL);
     // A folder below a file cannot be created, not even by root.
     for state in [file.clone(), format!("{file}/below"), "/proc/remand".to_string()] {
         let shown =
@@ -266,12 +272,12 @@ fn a_state_directory_that_cannot_be_used_is_named_with_a_remedy() {
 #[test]
 fn a_damaged_ledger_is_named_and_not_made_worse() {
     let place = three_tasks::place();
-    let script = place.beside("rehearsal.yaml", REHEARSAL);
+    let script = place.write_outside("rehearsal.yaml", REHEARSAL);
     let parked =
         place.remand(&["run", "More sums", "--interactive", "--agent", &format!("rehearsal:{script}")]);
     assert_eq!(parked.code, 5, "{parked:?}");
     let path = place.home().join("ledger.db");
-    // Everything goes from the write-ahead log into the file.
+    // Moves everything from the write-ahead log into the file.
     drop(place.ledger());
     let sound = std::fs::read(&path).expect("the ledger");
     for (from, to) in [(0, 100), (0, sound.len()), (4096, sound.len())] {
@@ -304,7 +310,7 @@ fn finished_runs_are_released_while_others_are_in_progress() {
         Script::quick().with(role("reviewer").runs(&wait).says(review("code", "general", "approve", &[])));
     let mut runs = Vec::new();
     for (name, script) in [("quick.yaml", Script::quick()), ("slow.yaml", slow)] {
-        let agent = format!("rehearsal:{}", place.beside(name, &script.text()));
+        let agent = format!("rehearsal:{}", place.write_outside(name, &script.text()));
         let mut killed = place.command(&["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
         killed.env("REMAND_DIE_AT", "4").output().expect("the binary runs");
         runs.push(place.latest().run);
@@ -315,9 +321,9 @@ fn finished_runs_are_released_while_others_are_in_progress() {
         let row = place.reader().run(&runs[0].0).expect("a run");
         (row.stage == RunStage::Done && holder(&runs[0]).is_none()).then_some(())
     });
-    assert!(holder(&runs[1]).is_some(), "the other one is driven");
-    agents::let_go(&go);
-    let output = ended(driver);
+    assert!(holder(&runs[1]).is_some(), "the other run is in progress");
+    agents::release(&go);
+    let output = wait_for_end(driver);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
 }
 

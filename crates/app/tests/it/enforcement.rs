@@ -1,45 +1,45 @@
-//! Attacks of agents on what surrounds them, in whole runs: none arrives, each is on record, good work still gets through.
+//! Attacks of agents on their environment, in whole runs: none succeeds, each is recorded, good work gets through.
 
 use crate::place::Place;
 use crate::rehearsed::{Entry, SUB, Script, TRIVIAL, implemented, review, role};
 use remand_ledger::fact::NoteKind;
 use remand_ledger::query::{CheckFilter, CheckRow, DispatchRow, NoteRow};
 
-/// What a run left in the ledger.
-struct Left {
+/// The dispatches and notes of a run in the ledger.
+struct RunRecord {
     dispatches: Vec<DispatchRow>,
     notes: Vec<NoteRow>,
 }
 
-impl Left {
+impl RunRecord {
     fn says(&self, kind: NoteKind, text: &str) -> bool {
         self.notes.iter().any(|note| note.kind == kind && note.text.contains(text))
     }
 }
 
-/// A run whose first implementer attacks, and whose second one does the work.
-fn attacked(place: &Place, attack: Entry) -> Left {
+/// A run in which the first implementer attacks, and the second one does the work.
+fn run_attack(place: &Place, attack: Entry) -> RunRecord {
     let script = Script::quick().with(attack.writes("sums/sub.py", SUB).says(implemented("")));
     let shown = place.quick(&script, &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    left(place)
+    record(place)
 }
 
-fn left(place: &Place) -> Left {
+fn record(place: &Place) -> RunRecord {
     let (run, reader) = (place.latest().run, place.reader());
-    Left {
+    RunRecord {
         dispatches: reader.dispatches(&run).expect("dispatches"),
         notes: reader.notes(&run).expect("notes"),
     }
 }
 
 fn attacker() -> Entry {
-    role("implementer").attempt(1).going_on()
+    role("implementer").attempt(1).ignoring_failures()
 }
 
-fn said(place: &Place, row: &DispatchRow) -> String {
-    let said = place.reader().blob(row.output.expect("output")).expect("blob");
-    String::from_utf8_lossy(&said).into_owned()
+fn output_of(place: &Place, row: &DispatchRow) -> String {
+    let output = place.reader().blob(row.output.expect("output")).expect("blob");
+    String::from_utf8_lossy(&output).into_owned()
 }
 
 // CORE-05 EP-30
@@ -65,25 +65,27 @@ fn an_agent_finds_neither_the_keys_of_the_user_nor_the_checkout() {
     ] {
         attack = attack.runs(&look);
     }
-    let left = attacked(&place, attack);
-    let said = said(&place, &left.dispatches[0]);
+    let record = run_attack(&place, attack);
+    let output = output_of(&place, &record.dispatches[0]);
     let leaks = |line: &&str| {
         ["precious-key", "detect = false", "leaked-environment", "id", "sums"].contains(line)
             || line.starts_with("REMAND_STATE_DIR=")
             || line.contains("repositoryformatversion")
     };
-    assert_eq!(said.lines().find(leaks), None, "{said}");
-    assert_eq!(left.dispatches[0].failure.as_deref(), Some("violation"));
+    assert_eq!(output.lines().find(leaks), None, "{output}");
+    assert_eq!(record.dispatches[0].failure.as_deref(), Some("violation"));
 }
 
 // CORE-05
 #[test]
-fn an_agent_that_replaces_the_git_file_of_its_tree_leaves_a_trace_and_loses_the_dispatch() {
+fn an_agent_that_replaces_the_git_file_of_its_tree_is_reported_and_its_dispatch_fails() {
     let place = Place::configured(TRIVIAL);
-    let left =
-        attacked(&place, attacker().runs("rm .git && mkdir -p .git/hooks && echo x > .git/hooks/pre-commit"));
-    assert_eq!(left.dispatches[0].failure.as_deref(), Some("violation"));
-    let note = left.notes.iter().find(|note| note.kind == NoteKind::Violation).expect("a violation");
+    let record = run_attack(
+        &place,
+        attacker().runs("rm .git && mkdir -p .git/hooks && echo x > .git/hooks/pre-commit"),
+    );
+    assert_eq!(record.dispatches[0].failure.as_deref(), Some("violation"));
+    let note = record.notes.iter().find(|note| note.kind == NoteKind::Violation).expect("a violation");
     assert_eq!(note.files, [".git"]);
     let diff = place.reader().blob(note.blob.expect("the diff")).expect("blob");
     assert!(String::from_utf8_lossy(&diff).contains("-gitdir: "));
@@ -92,11 +94,11 @@ fn an_agent_that_replaces_the_git_file_of_its_tree_leaves_a_trace_and_loses_the_
 
 // CORE-05
 #[test]
-fn pipes_links_and_privileged_files_cost_the_dispatch_and_are_gone() {
+fn pipes_links_and_privileged_files_fail_the_dispatch_and_are_removed() {
     let place = Place::configured(TRIVIAL);
     let plant = "mkfifo sums/pipe; ln README.md sums/twin; cp /bin/true sums/su; chmod 4755 sums/su";
-    let left = attacked(&place, attacker().runs(plant));
-    let note = left.notes.iter().find(|note| note.kind == NoteKind::Violation).expect("a violation");
+    let record = run_attack(&place, attacker().runs(plant));
+    let note = record.notes.iter().find(|note| note.kind == NoteKind::Violation).expect("a violation");
     for odd in ["README.md", "sums/pipe", "sums/su", "sums/twin"] {
         assert!(note.files.iter().any(|file| file == odd), "{odd}: {:?}", note.files);
     }
@@ -119,33 +121,35 @@ fn ignored_files_of_an_author_reach_no_reviewer() {
         .with(look.says(review("code", "general", "approve", &[])));
     let shown = place.quick(&script, &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    let left = left(&place);
-    let reviewer = left.dispatches.iter().find(|row| row.role == "reviewer").expect("a reviewer");
-    let said = said(&place, reviewer);
-    assert!(!said.contains("planted-file-is-there\n") || said.contains("No such file"), "{said}");
+    let record = record(&place);
+    let reviewer = record.dispatches.iter().find(|row| row.role == "reviewer").expect("a reviewer");
+    let output = output_of(&place, reviewer);
+    assert!(!output.contains("planted-file-is-there\n") || output.contains("No such file"), "{output}");
 }
 
 // CORE-19 OT-05
 #[test]
-fn git_is_refused_to_agents_on_record_and_costs_nothing() {
+fn a_refused_git_command_is_recorded_and_does_not_fail_the_dispatch() {
     let place = Place::configured(TRIVIAL);
-    let left =
-        attacked(&place, attacker().runs("git commit -m own || true").runs("/usr/bin/env git log | head -1"));
-    assert!(left.says(NoteKind::Warning, "tried to run git commit -m own; git log"), "{:?}", left.notes);
-    assert_eq!(left.dispatches[0].failure, None);
+    let record = run_attack(
+        &place,
+        attacker().runs("git commit -m own || true").runs("/usr/bin/env git log | head -1"),
+    );
+    assert!(record.says(NoteKind::Warning, "tried to run git commit -m own; git log"), "{:?}", record.notes);
+    assert_eq!(record.dispatches[0].failure, None);
 }
 
 // CORE-05 CORE-17
 #[test]
-fn a_limit_that_is_exceeded_is_named_and_costs_the_dispatch() {
+fn an_exceeded_limit_is_named_and_fails_the_dispatch() {
     let place = Place::configured(&format!("[sandbox]\nprocesses = 20\n\n{TRIVIAL}"));
     let bomb =
         "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do sh -c 'sleep 1000 & sleep 1000' & done; wait";
-    let left = attacked(&place, attacker().runs(bomb));
-    assert_eq!(left.dispatches[0].failure.as_deref(), Some("crashed"));
-    let detail = left.dispatches[0].detail.clone().unwrap_or_default();
+    let record = run_attack(&place, attacker().runs(bomb));
+    assert_eq!(record.dispatches[0].failure.as_deref(), Some("crashed"));
+    let detail = record.dispatches[0].detail.clone().unwrap_or_default();
     assert!(detail.contains("sandbox.processes"), "{detail}");
-    assert!(left.says(NoteKind::Warning, "sandbox.processes"), "{:?}", left.notes);
+    assert!(record.says(NoteKind::Warning, "sandbox.processes"), "{:?}", record.notes);
 }
 
 // CORE-05 EP-30
@@ -175,7 +179,11 @@ fn a_check_reads_no_credentials_of_git() {
     let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");
     let spied: Vec<&CheckRow> = rows.iter().filter(|row| row.name == "spy").collect();
     assert!(!spied.is_empty() && spied.iter().all(|row| row.passed), "{spied:#?}");
-    assert!(left(&place).says(NoteKind::Warning, "config contains credentials"), "{:?}", left(&place).notes);
+    assert!(
+        record(&place).says(NoteKind::Warning, "config contains credentials"),
+        "{:?}",
+        record(&place).notes
+    );
 }
 
 // OT-05
@@ -189,30 +197,35 @@ fn a_role_without_a_shell_runs_no_command_and_still_reports() {
     place.write("remand.toml", TRIVIAL);
     place.git(&["add", "-A"]);
     place.git(&["commit", "-q", "-m", "A role"]);
-    let busy = role("reviewer").attempt(1).going_on().runs("echo ran-a-command");
+    let busy = role("reviewer").attempt(1).ignoring_failures().runs("echo ran-a-command");
     let script = Script::quick().with(busy.says(review("code", "general", "approve", &[])));
     let shown = place.quick(&script, &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    let left = left(&place);
-    let reviewers: Vec<&DispatchRow> = left.dispatches.iter().filter(|row| row.role == "reviewer").collect();
-    assert!(!said(&place, reviewers[0]).contains("\nran-a-command\n"), "{:?}", said(&place, reviewers[0]));
+    let record = record(&place);
+    let reviewers: Vec<&DispatchRow> =
+        record.dispatches.iter().filter(|row| row.role == "reviewer").collect();
+    assert!(
+        !output_of(&place, reviewers[0]).contains("\nran-a-command\n"),
+        "{:?}",
+        output_of(&place, reviewers[0])
+    );
     assert_eq!(reviewers[0].failure.as_deref(), Some("violation"));
     assert_eq!((reviewers.len(), reviewers[1].failure.as_deref()), (2, None));
 }
 
 // CORE-05
 #[test]
-fn an_agent_that_uses_this_program_loses_the_dispatch() {
+fn a_dispatch_fails_if_its_agent_runs_remand() {
     let place = Place::configured(TRIVIAL);
     let answer = format!("{} answer latest proceed", env!("CARGO_BIN_EXE_remand"));
-    let left = attacked(&place, attacker().runs(&answer));
-    assert_eq!(left.dispatches[0].failure.as_deref(), Some("violation"));
-    assert!(left.says(NoteKind::Violation, "agents cannot run remand"), "{:?}", left.notes);
+    let record = run_attack(&place, attacker().runs(&answer));
+    assert_eq!(record.dispatches[0].failure.as_deref(), Some("violation"));
+    assert!(record.says(NoteKind::Violation, "agents cannot run remand"), "{:?}", record.notes);
 }
 
 // CORE-05
 #[test]
-fn a_required_sandbox_refuses_a_machine_that_does_not_give_it() {
+fn a_run_that_requires_a_sandbox_is_refused_on_a_machine_without_it() {
     let place = Place::configured(&format!("[sandbox]\nrequired = true\n\n{TRIVIAL}"));
     let shown = place.quick(&Script::quick(), &[]);
     match remand_process::confine::probe().gaps.is_empty() {

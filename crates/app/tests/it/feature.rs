@@ -15,7 +15,7 @@ fn prompt(reader: &Reader, row: &DispatchRow) -> String {
     String::from_utf8(blob).expect("text")
 }
 
-/// Texts of the inputs that a dispatch was given, by file name.
+/// The text of the input with this file name that a dispatch got.
 fn input(place: &Place, run: &RunId, row: &DispatchRow, name: &str) -> Option<String> {
     let folder = place.home().join("runs").join(&run.0).join("dispatches").join(&row.command).join("inputs");
     std::fs::read_to_string(folder.join(name)).ok()
@@ -33,8 +33,8 @@ fn order(reader: &Reader, run: &RunId) -> Vec<String> {
     names
 }
 
-/// The answers of a ledger file to these queries, one number each, as any SQLite gives them.
-fn queried(place: &Place, file: &str, queries: &[&str]) -> Vec<i64> {
+/// The results of these queries on a ledger file, one number each, from a plain SQLite.
+fn run_queries(place: &Place, file: &str, queries: &[&str]) -> Vec<i64> {
     let ask = "import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1])\n\
                [print(db.execute(query).fetchone()[0]) for query in sys.argv[2:]]";
     let output = std::process::Command::new("python3")
@@ -98,7 +98,7 @@ fn a_request_goes_through_all_roles_to_one_commit() {
     let roles: BTreeSet<&str> = dispatches.iter().map(|row| row.role.as_str()).collect();
     let all =
         ["designer", "implementer", "knowledge", "planner", "researcher", "reviewer", "spec", "verifier"];
-    assert_eq!(roles.into_iter().collect::<Vec<_>>(), all, "the ninth is the engine");
+    assert_eq!(roles.into_iter().collect::<Vec<_>>(), all, "the engine does the work of the ninth role");
     for row in &dispatches {
         assert_eq!(
             (row.status, row.retries, row.tokens, row.money),
@@ -110,7 +110,7 @@ fn a_request_goes_through_all_roles_to_one_commit() {
         );
     }
 
-    // The second task started from the merged work of the first, and each got only its own sections.
+    // The second task started from the merged work of the first, and each task got only its sections.
     let implementers: Vec<_> = dispatches.iter().filter(|row| row.role == "implementer").collect();
     let context = input(&place, &run.run, implementers[0], "context.yaml").expect("context");
     assert!(context.contains("D-1") && context.contains("FR-1"), "{context}");
@@ -122,11 +122,11 @@ fn a_request_goes_through_all_roles_to_one_commit() {
     assert_eq!(place.git(&["rev-list", "--count", &format!("work..{}", run.branch)]).trim(), "1");
 
     // The source's queries run unchanged on an export, and each task has baseline rows.
-    let export = place.beside("export.db", "");
+    let export = place.write_outside("export.db", "");
     std::fs::remove_file(&export).expect("removed");
     let exported = place.remand(&["evidence", &run.run.0, "--sqlite", &export]);
     assert_eq!(exported.code, 0, "{}", exported.err);
-    let asked = queried(
+    let asked = run_queries(
         &place,
         &export,
         &[
@@ -156,14 +156,14 @@ fn a_request_goes_through_all_roles_to_one_commit() {
     let code = reviews.iter().find(|row| row.name == "review-code-security").expect("a review");
     assert_eq!(code.task.as_deref(), Some("add-subtraction-to-the-sums-code-review"));
     assert_eq!((code.command.as_deref(), code.exit_code), (Some("adversarial-review"), None));
-    // What the verifier holds to be met is a row of review, and never of the cascade.
+    // A criterion that the verifier judges met is a row of the review, never of the cascade.
     let judged: Vec<_> = reviews.iter().filter(|row| row.name == "criterion-AC-1").collect();
     assert_eq!(
         judged.iter().map(|row| (row.task.as_deref(), row.tier)).collect::<Vec<_>>(),
         [(Some("task-1"), None), (Some("task-2"), None),]
     );
 
-    // Gates that were answered by default are on record.
+    // Gates that were answered by default are recorded.
     let gates = reader.gates(&run.run).expect("gates");
     let auto: Vec<_> =
         gates.iter().map(|gate| (gate.phase.as_str(), gate.option.as_deref(), gate.auto)).collect();
@@ -182,7 +182,7 @@ fn a_request_goes_through_all_roles_to_one_commit() {
 
 // EP-10 EP-11 EP-06
 #[test]
-fn a_plan_without_a_risk_or_with_a_pointer_to_nothing_is_refused_with_the_places() {
+fn a_plan_without_a_risk_or_with_a_dangling_pointer_is_refused_with_the_locations() {
     let place = Place::configured(TRIVIAL);
     let files = [("sums/sub.py", "green"), ("tests/test_sub.py", "green")];
     let (mut unrated, mut lost) = (task("task-1", &files, &[]), task("task-1", &files, &[]));
@@ -201,10 +201,13 @@ fn a_plan_without_a_risk_or_with_a_pointer_to_nothing_is_refused_with_the_places
     assert_eq!(planners.iter().map(|row| row.failure.as_deref()).collect::<Vec<_>>(), [Some("malformed"); 2]);
     let detail = planners[0].detail.as_deref().expect("a detail");
     assert!(detail.contains("payload.tasks[0].files[1].risk"), "{detail}");
-    assert!(prompt(&reader, planners[1]).contains(detail), "the retry is told word for word: {detail}");
+    assert!(
+        prompt(&reader, planners[1]).contains(detail),
+        "the retry gets the error word for word: {detail}"
+    );
     let detail = planners[1].detail.as_deref().expect("a detail");
     assert!(detail.contains("payload.tasks[0].relevant_context[0]") && detail.contains("D-9"), "{detail}");
-    assert!(dispatches.iter().all(|row| row.role != "implementer"), "refused when the plan is made");
+    assert!(dispatches.iter().all(|row| row.role != "implementer"), "refused when the planner reports it");
 }
 
 // EP-14 EP-27
@@ -246,8 +249,7 @@ fn parallel_tasks_are_merged_and_a_conflict_sends_the_later_one_back() {
         .iter()
         .rfind(|row| row.task.as_deref() == Some("right") && row.role == "implementer")
         .expect("again");
-    let earlier =
-        input(&place, &run.run, again, "earlier-change.patch").expect("the change that did not fit");
+    let earlier = input(&place, &run.run, again, "earlier-change.patch").expect("the change with a conflict");
     assert!(earlier.contains("+# right"), "{earlier}");
     let findings = input(&place, &run.run, again, "findings.yaml").expect("the conflict");
     assert!(findings.contains("README.md"), "{findings}");
@@ -277,7 +279,7 @@ fn code_without_a_test_is_pointed_out_to_the_reviewers() {
 #[test]
 fn a_code_review_that_asks_for_a_revision_is_followed_by_fix_verification_and_another_round() {
     let place = Place::configured(TRIVIAL);
-    let wanting = |focus: &str| {
+    let rejecting = |focus: &str| {
         let findings =
             [finding(&format!("{focus}-1"), "major", &format!("sub ignores its types, says {focus}"))];
         role("reviewer").phase("code-review").item(focus).round(1).says(review(
@@ -291,7 +293,7 @@ fn a_code_review_that_asks_for_a_revision_is_followed_by_fix_verification_and_an
         "verdict": "done", "task": "task-1", "hypothesis": "Checking the types settles it.",
         "changes": [{"file": "sums/sub.py", "what": "types are checked"}],
     });
-    let script = Script::subtraction().with(wanting("security")).with(wanting("architecture")).with(
+    let script = Script::subtraction().with(rejecting("security")).with(rejecting("architecture")).with(
         role("implementer")
             .task("task-1")
             .round(2)
@@ -378,7 +380,7 @@ fn a_criterion_that_is_not_met_fails_its_task_whatever_the_checks_say() {
     assert!(bundle.contains("VER-1"), "{bundle}");
 }
 
-/// The changed lines of all runs, as the figures have them.
+/// The changed lines of all runs, as `stats` reports them.
 fn changed_lines(place: &Place) -> u64 {
     let shown = place.remand(&["stats", "--json"]);
     let stats: Value = serde_json::from_str(&shown.out).expect("JSON");
@@ -414,7 +416,7 @@ fn a_task_that_a_new_plan_dropped_does_not_count_for_the_size() {
 
 // CORE-12
 #[test]
-fn the_same_change_is_known_again_whatever_others_have_merged_since() {
+fn the_same_change_is_recognized_whatever_others_have_merged_since() {
     let place = Place::configured(TRIVIAL);
     let tasks = [
         task("task-1", &[("sums/sub.py", "green"), ("tests/test_sub.py", "green")], &[]),

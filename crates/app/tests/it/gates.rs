@@ -1,4 +1,4 @@
-//! Questions to a human: they wait, are answered once, and stay on record.
+//! Questions to a human: they wait, are answered once, and stay recorded.
 
 use crate::place::Place;
 use crate::rehearsed::{REQUEST, Script, TRIVIAL, plan, role, spec, subtracting, task};
@@ -6,7 +6,7 @@ use remand_ledger::fact::NoteKind;
 use remand_ledger::query::{GateRow, RunStage};
 use serde_json::json;
 
-fn open(place: &Place) -> GateRow {
+fn open_gate(place: &Place) -> GateRow {
     let mut open = place.reader().open_gates().expect("gates");
     assert_eq!(open.len(), 1, "{open:?}");
     open.remove(0)
@@ -29,38 +29,44 @@ fn an_interactive_run_waits_at_each_gate_until_it_is_answered() {
     let run = place.latest().run;
     assert!(shown.out.contains("Is this the right direction?"), "{}", shown.out);
     assert!(shown.out.contains(&format!("remand answer {run} proceed")), "{}", shown.out);
-    let gate = open(&place);
+    let gate = open_gate(&place);
     assert_eq!(
         (gate.phase.as_str(), gate.mode.as_str(), gate.default.as_deref()),
         ("approve-research", "interactive", Some("proceed"))
     );
     assert!(gate.options.iter().all(|option| option.name.chars().count() <= 50));
 
-    // No time answers it, and a resume finds the same question.
+    // Waiting does not answer it, and a resume finds the same question.
     let resumed = place.remand(&["resume", &run.0]);
     assert_eq!(resumed.code, 5, "{}{}", resumed.out, resumed.err);
-    assert_eq!(open(&place), gate);
+    assert_eq!(open_gate(&place), gate);
     let wrong = place.remand(&["answer", &run.0, "maybe"]);
     assert_eq!(wrong.code, 1);
     assert!(wrong.err.contains("proceed, expand, abort"), "{}", wrong.err);
-    assert_eq!(open(&place), gate);
+    assert_eq!(open_gate(&place), gate);
 
-    // More research three times, and not a fourth.
+    // Research can be expanded three times, not four.
     for round in 1..=3 {
         let shown = place.remand(&["answer", &run.0, "expand", "--note", &format!("look at case {round}")]);
         assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
     }
-    let last = open(&place);
+    let last = open_gate(&place);
     assert!(last.options.iter().all(|option| option.name != "expand"), "{last:?}");
     assert_eq!(last.withheld.iter().map(|option| option.name.as_str()).collect::<Vec<_>>(), ["expand"]);
     let refused = place.remand(&["answer", &run.0, "expand"]);
     assert_eq!(refused.code, 1, "{}", refused.err);
 
     let shown = place.remand(&["answer", &run.0, "proceed"]);
-    assert_eq!((shown.code, open(&place).phase.as_str()), (5, "pushback"), "{}{}", shown.out, shown.err);
+    assert_eq!((shown.code, open_gate(&place).phase.as_str()), (5, "pushback"), "{}{}", shown.out, shown.err);
     assert!(shown.out.contains("Nobody asked for negative results."), "the concern is shown: {}", shown.out);
     let shown = place.remand(&["answer", &run.0, "proceed", "--note", "negative results are fine"]);
-    assert_eq!((shown.code, open(&place).phase.as_str()), (5, "approve-plan"), "{}{}", shown.out, shown.err);
+    assert_eq!(
+        (shown.code, open_gate(&place).phase.as_str()),
+        (5, "approve-plan"),
+        "{}{}",
+        shown.out,
+        shown.err
+    );
     assert!(
         shown.out.contains("sums/sub.py") && shown.out.contains("red"),
         "red files are shown: {}",
@@ -80,21 +86,21 @@ fn an_interactive_run_waits_at_each_gate_until_it_is_answered() {
     assert_eq!(answers, expected);
     assert_eq!(gates[4].note.as_deref(), Some("negative results are fine"));
     assert!(gates.iter().all(|gate| gate.mode == "interactive" && gate.answered_at.is_some()));
-    // The note of the human reaches the agents.
+    // The agents get the note of the human.
     let research = place.reader().dispatches(&run).expect("dispatches");
     let last = research.iter().rfind(|row| row.role == "researcher").expect("a researcher");
     let prompt = place.reader().blob(last.prompt.expect("a prompt")).expect("blob");
     let folder = place.home().join("runs").join(&run.0).join("dispatches").join(&last.command).join("inputs");
-    let mut told = String::from_utf8_lossy(&prompt).into_owned();
+    let mut inputs = String::from_utf8_lossy(&prompt).into_owned();
     for entry in std::fs::read_dir(folder).expect("inputs").flatten() {
-        told.push_str(&std::fs::read_to_string(entry.path()).unwrap_or_default());
+        inputs.push_str(&std::fs::read_to_string(entry.path()).unwrap_or_default());
     }
-    assert!(told.contains("look at case 3"), "{told}");
+    assert!(inputs.contains("look at case 3"), "{inputs}");
 }
 
 // EP-03 EP-02
 #[test]
-fn concerns_of_the_engine_are_logged_when_autonomous_and_asked_when_interactive() {
+fn concerns_of_the_engine_are_logged_in_autonomous_mode_and_asked_about_in_interactive_mode() {
     let place = Place::configured(TRIVIAL);
     let request = "Make `sums/nowhere.py` subtract";
     let script = Script::subtraction().text();
@@ -118,11 +124,11 @@ fn concerns_of_the_engine_are_logged_when_autonomous_and_asked_when_interactive(
     assert_eq!(concerns(&run), ["the request is empty"]);
     assert!(shown.out.contains("the request is empty"), "{}", shown.out);
     assert_eq!(place.latest().used.dispatches, 0);
-    let names: Vec<_> = open(&place).options.into_iter().map(|option| option.name).collect();
+    let names: Vec<_> = open_gate(&place).options.into_iter().map(|option| option.name).collect();
     assert_eq!(names, ["proceed", "modify", "abandon"]);
     let shown = place.remand(&["answer", &run.0, "modify", "--note", REQUEST]);
     assert_eq!(
-        (shown.code, open(&place).phase.as_str()),
+        (shown.code, open_gate(&place).phase.as_str()),
         (5, "approve-research"),
         "{}{}",
         shown.out,
@@ -142,11 +148,11 @@ fn a_dirty_checkout_is_a_question_in_interactive_mode() {
     place.write("notes.txt", "mine\n");
     let shown = place.feature(&Script::subtraction(), &["--interactive"]);
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
-    assert_eq!(open(&place).phase, "early-pushback");
+    assert_eq!(open_gate(&place).phase, "early-pushback");
     assert!(shown.out.contains("notes.txt"), "{}", shown.out);
     let shown = place.remand(&["answer", "latest", "proceed"]);
     assert_eq!(
-        (shown.code, open(&place).phase.as_str()),
+        (shown.code, open_gate(&place).phase.as_str()),
         (5, "approve-research"),
         "{}{}",
         shown.out,
@@ -163,17 +169,21 @@ fn a_user_who_amends_the_request_is_not_asked_again_and_sees_it_amended() {
     let shown =
         place.run("Make `sums/nowhere.py` subtract", &Script::subtraction().text(), &["--interactive"]);
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
-    assert!(!open(&place).question.contains("concerns"), "a default branch is none: {}", shown.out);
+    assert!(
+        !open_gate(&place).question.contains("concerns"),
+        "a default branch is not a concern: {}",
+        shown.out
+    );
     assert!(shown.out.contains("default branch"), "{}", shown.out);
     let shown = place.remand(&["answer", "latest", "modify", "--note", "Only sub."]);
-    assert_eq!((shown.code, open(&place).phase.as_str()), (5, "early-pushback"), "{}", shown.out);
+    assert_eq!((shown.code, open_gate(&place).phase.as_str()), (5, "early-pushback"), "{}", shown.out);
     assert!(shown.out.contains("you added to the request: Only sub."), "{}", shown.out);
     assert!(shown.out.contains("sums/nowhere.py") && !shown.out.contains("default branch"), "{}", shown.out);
 }
 
 // EP-12 EP-10
 #[test]
-fn a_plan_is_revised_by_the_note_of_a_human() {
+fn the_note_of_a_human_leads_to_a_revised_plan() {
     let place = Place::configured(TRIVIAL);
     let files = [("sums/sub.py", "green"), ("tests/test_sub.py", "green")];
     let mut better = task("task-1", &files, &[]);
@@ -181,25 +191,31 @@ fn a_plan_is_revised_by_the_note_of_a_human() {
     let script = Script::subtraction().with(role("planner").round(2).says(plan(&[better])));
     place.feature(&script, &["--interactive"]);
     place.remand(&["answer", "latest", "proceed"]);
-    assert_eq!(open(&place).phase, "approve-plan");
+    assert_eq!(open_gate(&place).phase, "approve-plan");
     let shown = place.remand(&["answer", "latest", "revise", "--note", "say it in my words"]);
-    assert_eq!((shown.code, open(&place).phase.as_str()), (5, "approve-plan"), "{}{}", shown.out, shown.err);
+    assert_eq!(
+        (shown.code, open_gate(&place).phase.as_str()),
+        (5, "approve-plan"),
+        "{}{}",
+        shown.out,
+        shown.err
+    );
     let run = place.latest().run;
     let planners = place.reader().dispatches(&run).expect("dispatches");
     let planner = planners.iter().rfind(|row| row.role == "planner").expect("a planner");
     let folder = place.home().join("runs").join(&run.0).join("dispatches").join(&planner.command);
-    let mut told = std::fs::read_to_string(folder.join("prompt.md")).expect("a prompt");
+    let mut inputs = std::fs::read_to_string(folder.join("prompt.md")).expect("a prompt");
     for entry in std::fs::read_dir(folder.join("inputs")).expect("inputs").flatten() {
-        told.push_str(&std::fs::read_to_string(entry.path()).unwrap_or_default());
+        inputs.push_str(&std::fs::read_to_string(entry.path()).unwrap_or_default());
     }
-    assert!(told.contains("say it in my words"), "{told}");
+    assert!(inputs.contains("say it in my words"), "{inputs}");
     let shown = place.remand(&["answer", "latest", "approve"]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
 }
 
 // CORE-09
 #[test]
-fn a_printed_answer_works_where_another_state_directory_was_named() {
+fn a_printed_answer_command_works_with_another_state_directory() {
     let place = Place::configured(TRIVIAL);
     let state = place.project().with_file_name("another").display().to_string();
     let shown = place.feature(&Script::subtraction(), &["--interactive", "--state", &state]);

@@ -1,10 +1,10 @@
-//! The gauntlet, family by family, with the built binary: whatever an agent does, nothing but good work is committed.
+//! The gauntlet, family by family, with the built binary: whatever an agent does, only good work is committed.
 
 use serde_json::Value;
 use std::process::Command;
 
-/// Plays the cases of a family and gives those that are not as stated, with the reasons.
-fn not_as_stated(family: &str) -> Vec<String> {
+/// Plays the cases of a family and returns those with an unexpected result, with the reasons.
+fn mismatches(family: &str) -> Vec<String> {
     let output = Command::new(env!("CARGO_BIN_EXE_remand"))
         .args(["gauntlet", family, "--json"])
         .output()
@@ -17,54 +17,54 @@ fn not_as_stated(family: &str) -> Vec<String> {
     let failed: Vec<String> =
         cases.iter().filter(broken).map(|case| format!("{}: {}", case["case"], case["broken"])).collect();
     let code = if failed.is_empty() { 0 } else { 4 };
-    assert_eq!(output.status.code(), Some(code), "the exit code says the same");
+    assert_eq!(output.status.code(), Some(code), "the exit code matches the cases");
     failed
 }
 
-/// Asserts that every case of a family is as stated.
-fn is_as_stated(family: &str) {
-    let failed = not_as_stated(family);
+/// Asserts that every case of a family has its stated result.
+fn assert_as_stated(family: &str) {
+    let failed = mismatches(family);
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
 // BY-01 CORE-12
 #[test]
 fn good_work_gets_through() {
-    is_as_stated("honest");
+    assert_as_stated("honest");
 }
 
 // CORE-06 CORE-15 CORE-05
 #[test]
 fn claims_of_an_agent_are_never_evidence() {
-    is_as_stated("claims");
+    assert_as_stated("claims");
 }
 
 // CORE-21 CORE-13 CORE-06 CORE-05
 #[test]
-fn making_the_tests_agree_instead_of_the_code_never_leads_to_a_commit() {
-    is_as_stated("tampering");
+fn changing_the_tests_instead_of_the_code_never_leads_to_a_commit() {
+    assert_as_stated("tampering");
 }
 
 // CORE-05 CORE-16 CORE-17 EP-30
 #[test]
 fn an_agent_cannot_reach_anything_outside_its_tree() {
-    is_as_stated("escapes");
+    assert_as_stated("escapes");
 }
 
 // CORE-15
 #[test]
 fn an_invalid_result_never_counts_as_one() {
-    is_as_stated("confusion");
+    assert_as_stated("confusion");
 }
 
 // CORE-12 CORE-22 DR-04
 #[test]
-fn loops_end_by_their_name_and_healthy_work_is_not_stopped() {
-    is_as_stated("loops");
+fn loops_are_named_and_stopped_and_healthy_work_continues() {
+    assert_as_stated("loops");
 }
 
 // CORE-17 CORE-15
 #[test]
-fn hanging_dying_and_cancelled_work_leaves_nothing_over() {
-    is_as_stated("interruptions");
+fn hanging_dying_and_cancelled_work_leaves_nothing_behind() {
+    assert_as_stated("interruptions");
 }

@@ -1,4 +1,4 @@
-//! Git around a run: hooks, odd names, odd repositories, and agents that reach for git themselves.
+//! Git around a run: hooks, odd names, odd repositories, and agents that call git.
 
 use crate::place::Place;
 use crate::rehearsed::{REQUEST, SUB, Script, TEST_SUB, TRIVIAL, implemented, role};
@@ -9,7 +9,7 @@ use remand_ledger::query::CheckFilter;
 use serde_json::json;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-fn hook(place: &Place, name: &str, text: &str) {
+fn write_hook(place: &Place, name: &str, text: &str) {
     let path = place.project().join(".git/hooks").join(name);
     std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("hook");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("mode");
@@ -19,7 +19,7 @@ fn hook(place: &Place, name: &str, text: &str) {
 #[test]
 fn a_hook_that_refuses_leaves_the_work_to_the_user() {
     let place = Place::configured(TRIVIAL);
-    hook(&place, "pre-commit", "echo no ticket in the branch name >&2; exit 1");
+    write_hook(&place, "pre-commit", "echo no ticket in the branch name >&2; exit 1");
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
     let run = place.latest();
@@ -37,7 +37,7 @@ fn a_hook_that_refuses_leaves_the_work_to_the_user() {
 
 // EP-24
 #[test]
-fn a_run_without_changes_offers_nothing_to_take() {
+fn a_run_without_changes_leaves_no_branch() {
     let place = Place::configured(TRIVIAL);
     let script = Script::quick().with(role("implementer").says(implemented("task-1")));
     let shown = place.quick(&script, &[]);
@@ -48,10 +48,10 @@ fn a_run_without_changes_offers_nothing_to_take() {
 
 // CORE-19 EP-16
 #[test]
-fn a_hook_that_changes_the_tree_means_another_verification() {
+fn a_hook_that_changes_the_tree_causes_another_verification() {
     let place = Place::configured(TRIVIAL);
     let once = "grep -q formatted sums/sub.py || { printf 'formatted = True\\n' >> sums/sub.py; git add sums/sub.py; }";
-    hook(&place, "pre-commit", once);
+    write_hook(&place, "pre-commit", once);
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let (run, reader) = (place.latest(), place.reader());
@@ -81,7 +81,7 @@ fn a_hook_that_an_agent_has_written_runs_in_the_sandbox() {
     place.git(&["commit", "-qm", "hooks of the project"]);
     place.git(&["config", "core.hooksPath", "hooks"]);
     let config = std::fs::read(place.project().join(".git/config")).expect("config");
-    let outside = place.beside("outside", "as it was");
+    let outside = place.write_outside("outside", "as it was");
     let script = format!(
         "#!/bin/sh\necho taken > '{outside}'\necho x > '{0}/.git/hooks/pre-push'\necho x > '{0}/README.md'\n\
          git config --file '{0}/.git/config' user.name Mallory\nenv | grep REMAND_MARK > ran\ngit add ran\n",
@@ -115,7 +115,7 @@ fn a_hook_finds_installed_dependencies_and_leaves_none_of_them_in_the_tree() {
     place.write(".venv/pyvenv.cfg", "home = /usr/bin\n");
     place.write(".venv/bin/python", "#!/bin/sh\n");
     let checkout = place.project().display().to_string();
-    hook(
+    write_hook(
         &place,
         "pre-commit",
         &format!(
@@ -135,12 +135,12 @@ fn a_hook_writes_where_the_settings_allow_and_a_refusal_names_the_setting() {
     let place = Place::configured(TRIVIAL);
     let cache = place.user_home().join(".cache/hooks");
     std::fs::create_dir_all(&cache).expect("a cache");
-    hook(&place, "pre-commit", &format!("echo kept > '{}/store'", cache.display()));
+    write_hook(&place, "pre-commit", &format!("echo kept > '{}/store'", cache.display()));
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
     let notes = place.reader().notes(&place.latest().run).expect("notes");
     assert!(notes.iter().any(|note| note.text.contains("`sandbox.hooks-write`")), "{notes:?}");
-    place.settings_of_user("[sandbox]\nhooks-write = [\"~/.cache/hooks\"]\n");
+    place.add_user_settings("[sandbox]\nhooks-write = [\"~/.cache/hooks\"]\n");
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     assert_eq!(std::fs::read_to_string(cache.join("store")).expect("a store"), "kept\n");
@@ -156,7 +156,7 @@ fn a_filter_that_an_agent_has_written_sees_neither_the_home_nor_the_environment_
     place.git(&["config", "filter.strip.clean", "python3 -m strip"]);
     let key = place.user_home().join("key");
     std::fs::write(&key, "precious").expect("a key");
-    let outside = place.beside("outside", "as it was");
+    let outside = place.write_outside("outside", "as it was");
     let strip = format!(
         "import os, sys\n\nsys.stdin.read()\n\n\ndef tried(path, mode):\n    try:\n        with open(path, mode) as file:\n            \
          return file.write('taken') if mode == 'w' else file.read()\n    except OSError as error:\n        \
@@ -171,7 +171,7 @@ fn a_filter_that_an_agent_has_written_sees_neither_the_home_nor_the_environment_
         .writes("strip.py", &strip)
         .writes("a.ipynb", "{}\n");
     let script = Script::quick().with(agent.says(implemented("")));
-    let agent = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
+    let agent = format!("rehearsal:{}", place.write_outside("rehearsal.yaml", &script.text()));
     let mut command = place.command(&["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
     command.env("OF_THE_USER", "precious");
     let shown = crate::place::shown(command);
@@ -189,8 +189,8 @@ fn a_run_killed_around_a_hook_that_changes_the_tree_makes_one_commit() {
     let once = "grep -q formatted sums/sub.py || { printf 'formatted = True\\n' >> sums/sub.py; git add sums/sub.py; }";
     let prepared = || {
         let place = Place::configured(TRIVIAL);
-        hook(&place, "pre-commit", once);
-        let agent = format!("rehearsal:{}", place.beside("rehearsal.yaml", &Script::quick().text()));
+        write_hook(&place, "pre-commit", once);
+        let agent = format!("rehearsal:{}", place.write_outside("rehearsal.yaml", &Script::quick().text()));
         (place, ["run", REQUEST, "--workflow", "quick", "--agent"].map(str::to_string), agent)
     };
     let begin = |point: Option<usize>| {
@@ -207,7 +207,7 @@ fn a_run_killed_around_a_hook_that_changes_the_tree_makes_one_commit() {
     let points = reader.journal(&run, 0).expect("journal").len()
         + reader.dispatches(&run).expect("dispatches").len()
         + reader.operations(&run).expect("operations").len();
-    // The last points are those around the commit.
+    // The last kill points are around the commit.
     for point in 2 * points - 6..=2 * points {
         let (place, code) = begin(Some(point));
         assert_eq!(code, None, "killed at {point}");
@@ -223,7 +223,7 @@ fn a_run_killed_around_a_hook_that_changes_the_tree_makes_one_commit() {
 #[test]
 fn git_commands_of_agents_have_no_effect() {
     let place = Place::configured(TRIVIAL);
-    let remote = place.beside("remote.git", "");
+    let remote = place.write_outside("remote.git", "");
     std::fs::remove_file(&remote).expect("removed");
     place.git(&["init", "-q", "--bare", &remote]);
     place.git(&["remote", "add", "origin", &remote]);
@@ -231,7 +231,7 @@ fn git_commands_of_agents_have_no_effect() {
     let config = std::fs::read(place.project().join(".git/config")).expect("config");
     let mut agent = role("implementer")
         .attempt(1)
-        .going_on()
+        .ignoring_failures()
         .writes("sums/sub.py", SUB)
         .writes("tests/test_sub.py", TEST_SUB);
     let project = place.project().display().to_string();
@@ -286,13 +286,13 @@ fn odd_file_names_come_through_unharmed() {
     assert!(bundle.out.contains("two words.txt"), "{}", bundle.out);
 }
 
-/// Checks of which one needs the submodule `library`.
-const NEEDING: &str = "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums\"\ntier = 1\n\n\
+/// Three checks; one needs the submodule `library`.
+const CHECKS_WITH_LIBRARY: &str = "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums\"\ntier = 1\n\n\
                        [checks.build]\ncommand = \"test -f library/sums/add.py\"\n\n\
                        [checks.more]\ncommand = \"test -f sums/add.py\"\n";
 
-/// A project with another one as a submodule, which is left out of the checkout again where it is to be absent.
-fn with_library(settings: &str) -> Place {
+/// A project with another one as the submodule `library`.
+fn place_with_library(settings: &str) -> Place {
     let (place, library) = (Place::configured(settings), Place::new());
     let path = library.project().display().to_string();
     place.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &path, "library"]);
@@ -300,8 +300,8 @@ fn with_library(settings: &str) -> Place {
     place
 }
 
-/// Whether the latest run has a note of this kind with these words.
-fn noted(place: &Place, kind: NoteKind, words: &str) -> bool {
+/// Whether the latest run has a note of this kind that contains these words.
+fn has_note(place: &Place, kind: NoteKind, words: &str) -> bool {
     let notes = place.reader().notes(&place.latest().run).expect("notes");
     notes.iter().any(|note| note.kind == kind && note.text.contains(words))
 }
@@ -309,7 +309,7 @@ fn noted(place: &Place, kind: NoteKind, words: &str) -> bool {
 // EP-27 CORE-09
 #[test]
 fn a_submodule_is_available_to_checks_and_stays_unchanged() {
-    let place = with_library(NEEDING);
+    let place = place_with_library(CHECKS_WITH_LIBRARY);
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     assert_eq!(place.latest().confidence_level(), Confidence::High, "{}{}", shown.out, shown.err);
@@ -322,16 +322,16 @@ fn a_submodule_is_available_to_checks_and_stays_unchanged() {
 // CORE-05
 #[test]
 fn an_agent_that_changes_a_submodule_fails_and_build_leftovers_there_are_removed() {
-    let place = with_library(NEEDING);
+    let place = place_with_library(CHECKS_WITH_LIBRARY);
     let work = || role("implementer").writes("sums/sub.py", SUB).writes("tests/test_sub.py", TEST_SUB);
     let script = Script::quick()
         .with(work().runs("mkdir -p library/out; touch library/out/a.o").says(implemented("")))
         .with(work().attempt(1).writes("library/sums/add.py", "pass\n").says(implemented("")));
     let shown = place.quick(&script, &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert!(noted(&place, NoteKind::Violation, "library/sums/add.py"), "{}", shown.err);
+    assert!(has_note(&place, NoteKind::Violation, "library/sums/add.py"), "{}", shown.err);
     assert!(
-        noted(&place, NoteKind::Warning, "library/out (in a submodule); this was undone"),
+        has_note(&place, NoteKind::Warning, "library/out (in a submodule); this was undone"),
         "{}",
         shown.err
     );
@@ -342,15 +342,15 @@ fn an_agent_that_changes_a_submodule_fails_and_build_leftovers_there_are_removed
 
 // EP-27 EP-32 EP-18
 #[test]
-fn a_submodule_that_is_not_there_and_a_check_that_fails_before_and_after_cost_confidence() {
-    let place = with_library(NEEDING);
+fn a_missing_submodule_and_a_check_that_fails_before_and_after_cost_confidence() {
+    let place = place_with_library(CHECKS_WITH_LIBRARY);
     place.git(&["submodule", "--quiet", "deinit", "library"]);
     std::fs::remove_dir_all(place.project().join(".git/modules")).expect("removed");
     let shown = place.quick(&Script::quick(), &["--autonomous"]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     assert_eq!(place.latest().confidence_level(), Confidence::Medium, "{}{}", shown.out, shown.err);
-    assert!(noted(&place, NoteKind::Degradation, "stay empty in the run's work trees: library"));
-    assert!(noted(&place, NoteKind::Degradation, "`build` also failed before the change"));
+    assert!(has_note(&place, NoteKind::Degradation, "stay empty in the run's work trees: library"));
+    assert!(has_note(&place, NoteKind::Degradation, "`build` also failed before the change"));
     let bundle = place.remand(&["evidence"]).out;
     assert!(
         !bundle.contains("Nothing was degraded") && bundle.contains("- 'build' failed before any change"),
@@ -374,20 +374,20 @@ fn a_check_that_failed_before_any_change_and_passes_after_it_costs_nothing() {
 
 // EP-02 CORE-09
 #[test]
-fn a_sparse_checkout_is_worked_on_with_a_warning() {
+fn a_run_in_a_sparse_checkout_gives_a_warning() {
     let place = Place::configured(TRIVIAL);
     place.git(&["sparse-checkout", "set", "--cone", "sums"]);
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert!(noted(&place, NoteKind::Warning, "sparse"));
+    assert!(has_note(&place, NoteKind::Warning, "sparse"));
     let branch = place.latest().branch;
     let names = place.git(&["diff", "--name-only", "work", &branch]);
-    assert_eq!(names, "sums/sub.py\ntests/test_sub.py\n", "what is not checked out is not deleted");
+    assert_eq!(names, "sums/sub.py\ntests/test_sub.py\n", "files that are not checked out are not deleted");
 }
 
 // EP-02 OT-23
 #[test]
-fn checks_are_those_of_the_commit_whatever_is_checked_out_or_not_committed() {
+fn checks_come_from_the_commit_whatever_is_checked_out_or_uncommitted() {
     let place = Place::new();
     place.git(&["rm", "-q", "-r", "pyproject.toml", "tests"]);
     place.write("lib/pyproject.toml", "[project]\nname = \"lib\"\nversion = \"0.1.0\"\n");
@@ -409,23 +409,23 @@ fn checks_are_those_of_the_commit_whatever_is_checked_out_or_not_committed() {
     place.write("pyproject.toml", "[project]\nname = \"all\"\n");
     place.write("sums/pyproject.toml", "[project]\nname = \"sums\"\n");
     place.git(&["add", "sums/pyproject.toml"]);
-    assert_eq!(checks(&place), plain, "what is not committed is no part of the run");
+    assert_eq!(checks(&place), plain, "uncommitted files are not part of the run");
     place.git(&["reset", "-q", "--hard"]);
     std::fs::remove_file(place.project().join("pyproject.toml")).expect("removed");
 
     place.git(&["sparse-checkout", "set", "--cone", "sums"]);
     assert!(!place.project().join("lib").exists());
-    assert_eq!(checks(&place), plain, "what is not checked out is part of the run");
+    assert_eq!(checks(&place), plain, "files that are not checked out are part of the run");
 }
 
 // CORE-09
 #[test]
 fn a_base_that_no_run_can_start_from_is_refused_with_a_remedy() {
     let place = Place::configured(TRIVIAL);
-    let empty = place.beside("empty", "");
+    let empty = place.write_outside("empty", "");
     std::fs::remove_file(&empty).expect("removed");
     place.git(&["init", "-q", &empty]);
-    let script = place.beside("rehearsal.yaml", &Script::quick().text());
+    let script = place.write_outside("rehearsal.yaml", &Script::quick().text());
     let agent = format!("rehearsal:{script}");
     let refused = |arguments: &[&str]| {
         let shown = place.remand(arguments);
@@ -437,7 +437,7 @@ fn a_base_that_no_run_can_start_from_is_refused_with_a_remedy() {
     assert!(refused(&["-C", "/", "run", REQUEST, "--agent", &agent]).contains("repository"));
     assert!(refused(&["run", REQUEST, "--agent", "nobody"]).contains("nobody"));
     assert!(refused(&["run", REQUEST, "--agent", "rehearsal:/no/such/file"]).contains("/no/such/file"));
-    let bad = place.beside("bad.yaml", "rehearsal: 1\ndispatches:\n- role: x\n  does: []\n");
+    let bad = place.write_outside("bad.yaml", "rehearsal: 1\ndispatches:\n- role: x\n  does: []\n");
     let said = refused(&["run", REQUEST, "--agent", &format!("rehearsal:{bad}")]);
     assert!(said.contains("bad.yaml") && said.contains('4'), "{said}");
     place.write("remand.toml", "[checks]\ndetekt = false\n");
@@ -464,7 +464,7 @@ fn a_run_starts_in_the_work_trees_of_a_finished_one() {
     assert!(!tree(&place).join("left.pyc").exists());
     let third = place.quick(&Script::quick(), &[]);
     assert_eq!(third.code, 0, "{}{}", third.out, third.err);
-    assert!(untouched(&place) != before.1, "trees of a run that waits are its own");
+    assert!(untouched(&place) != before.1, "another run does not use the trees of a waiting run");
     let shown = place.remand(&["answer", &second.0.0, "go-on"]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     assert_eq!(place.git(&["branch", "--list", "remand/*"]).lines().count(), 3);

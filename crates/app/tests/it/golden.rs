@@ -7,7 +7,7 @@ mod redaction;
 
 use crate::place::{Place, shown};
 use crate::rehearsed::{SUB, Script, TRIVIAL, implemented, review, role};
-use redaction::{joined, narrowed, of_any_kernel, of_any_machine, redacted};
+use redaction::{join_lines, narrow_columns, redact, without_machine_facts, without_sandbox_level};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -46,8 +46,8 @@ const COMMANDS: [&str; 31] = [
 ];
 
 impl Place {
-    /// The folder that holds everything of the test.
-    fn all(&self) -> PathBuf {
+    /// The folder with all files of the test.
+    fn folder_of_test(&self) -> PathBuf {
         self.project().parent().expect("a folder").to_path_buf()
     }
 
@@ -62,7 +62,7 @@ impl Place {
             for stream in [&shown.out, &shown.err] {
                 assert!(!stream.contains('\u{1b}'), "an escape in {arguments:?}: {stream:?}");
             }
-            text.push_str(&format!("$ remand {}\n{}", typed(arguments), shown.out));
+            text.push_str(&format!("$ remand {}\n{}", command_line(arguments), shown.out));
             if !text.ends_with('\n') {
                 text.push_str(" (and no end of line)\n");
             }
@@ -71,12 +71,12 @@ impl Place {
             }
             text.push_str(&format!("exit code {}\n\n", shown.code));
         }
-        redacted(&text, &self.all())
+        redact(&text, &self.folder_of_test())
     }
 }
 
-/// A command line as one types it.
-fn typed(arguments: &[&str]) -> String {
+/// A command line as a user types it.
+fn command_line(arguments: &[&str]) -> String {
     let quoted = |word: &&str| match word.is_empty() || word.contains(' ') {
         true => format!("{word:?}"),
         false => word.to_string(),
@@ -84,8 +84,8 @@ fn typed(arguments: &[&str]) -> String {
     arguments.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// As many lines of a long text.
-fn first(lines: usize, text: &str) -> String {
+/// The first lines of a long text.
+fn first_lines(lines: usize, text: &str) -> String {
     text.lines().take(lines).map(|line| format!("{line}\n")).collect()
 }
 
@@ -129,7 +129,7 @@ fn without_runs_lists_are_empty_and_other_commands_say_how_to_start() {
 }
 
 #[test]
-fn gaps_and_rounds_are_shown_as_tables_and_a_picture() {
+fn gaps_and_rounds_are_shown_as_tables_and_a_chart() {
     let place = crate::spec::refined();
     let lines: &[&[&str]] = &[
         &["rounds"],
@@ -146,8 +146,8 @@ fn gaps_and_rounds_are_shown_as_tables_and_a_picture() {
 #[test]
 fn a_run_that_cannot_start_says_what_is_missing() {
     let place = Place::configured(TRIVIAL).without_agents();
-    let rehearsal = place.beside("empty.yaml", "rehearsal: 1\nabout: Nobody.\ndispatches: []\n");
-    let broken = format!("rehearsal:{}", place.beside("broken.yaml", "rehearsal: 1\nscenes: []\n"));
+    let rehearsal = place.write_outside("empty.yaml", "rehearsal: 1\nabout: Nobody.\ndispatches: []\n");
+    let broken = format!("rehearsal:{}", place.write_outside("broken.yaml", "rehearsal: 1\nscenes: []\n"));
     let rehearsal = format!("rehearsal:{rehearsal}");
     let lines: &[&[&str]] = &[
         &["run"],
@@ -168,7 +168,11 @@ fn settings_are_written_shown_and_refused() {
     let place = Place::new();
     let mut text = place.transcript(&[&["init"], &["init"]]);
     place.write("remand.toml", TRIVIAL);
-    text.push_str(&narrowed(&place.transcript(&[&["config"], &["config", "checks"], &["config", "chekcs"]])));
+    text.push_str(&narrow_columns(&place.transcript(&[
+        &["config"],
+        &["config", "checks"],
+        &["config", "chekcs"],
+    ])));
     place.write("remand.toml", "workflo = \"quick\"\n\n[limits]\nmoney = \"much\"\n");
     text.push_str(&place.transcript(&[&["config"]]));
     insta::assert_snapshot!("settings", text);
@@ -179,18 +183,18 @@ fn agents_are_listed_with_their_program_version_and_sign_in() {
     let place = Place::configured(TRIVIAL).without_agents();
     let absent: &[&[&str]] = &[&["agents"], &["agents", "codex"], &["agents", "cluade"]];
     let mut text = place.transcript(absent);
-    let slow = place.settle("slow", "#!/bin/sh\nsleep 0.5\necho slow v2.0.1\n");
-    let mute = place.settle("mute", "#!/bin/sh\nexit 1\n");
+    let slow = place.write_program("slow", "#!/bin/sh\nsleep 0.5\necho slow v2.0.1\n");
+    let mute = place.write_program("mute", "#!/bin/sh\nexit 1\n");
     let own = format!(
         "[agents.home]\ntitle = \"Home-made\"\ncommand = [{:?}]\nspeaks = \"text\"\narguments = []\n\
          tried = \"1.2.0\"\nkeys = [\"USER\"]\nspends = \"sends to nobody; spends nothing\"\n\n\
          [agents.mute]\ntitle = \"Mute\"\ncommand = [{mute:?}]\narguments = []\ncredentials = [\".gitconfig\"]\n\n\
          [agents.slow]\ntitle = \"Slow\"\ncommand = [{slow:?}]\narguments = []\ntried = \"2.0.1\"\n",
-        place.settle("home-made", "#!/bin/sh\necho \"home-made version 1.2.3 (linux)\"\n")
+        place.write_program("home-made", "#!/bin/sh\necho \"home-made version 1.2.3 (linux)\"\n")
     );
-    place.settings_of_user(&own);
+    place.add_user_settings(&own);
     text.push_str(&place.transcript(&[&["agents"], &["agents", "home"], &["agents", "mute", "--json"]]));
-    insta::assert_snapshot!("agents", of_any_kernel(&text));
+    insta::assert_snapshot!("agents", without_sandbox_level(&text));
 }
 
 // CORE-11 EP-26
@@ -216,23 +220,29 @@ fn costs_are_grouped_as_asked() {
         &["costs", "--all", "latest"],
         &["costs", "nobody"],
     ];
-    insta::assert_snapshot!("costs", narrowed(&place.transcript(lines)));
+    insta::assert_snapshot!("costs", narrow_columns(&place.transcript(lines)));
 }
 
 #[test]
-fn doctor_lists_what_it_found_and_fails_where_no_run_can_work() {
+fn doctor_lists_its_results_and_fails_if_no_run_can_work() {
     let place = Place::configured(TRIVIAL).without_agents();
-    insta::assert_snapshot!("doctor", of_any_machine(&joined(&place.transcript(&[&["doctor"]]))));
+    insta::assert_snapshot!("doctor", without_machine_facts(&join_lines(&place.transcript(&[&["doctor"]]))));
     place.write("remand.toml", "workflo = \"quick\"\n");
-    insta::assert_snapshot!("doctor-failing", of_any_machine(&joined(&place.transcript(&[&["doctor"]]))));
+    insta::assert_snapshot!(
+        "doctor-failing",
+        without_machine_facts(&join_lines(&place.transcript(&[&["doctor"]])))
+    );
 }
 
 #[test]
 fn completions_and_manual_pages_are_made_from_the_command_line() {
     let place = Place::new();
-    insta::assert_snapshot!("completions-bash", first(12, &place.transcript(&[&["completions", "bash"]])));
-    insta::assert_snapshot!("man", first(14, &place.transcript(&[&["man"]])));
-    let pages = place.all().join("pages").display().to_string();
+    insta::assert_snapshot!(
+        "completions-bash",
+        first_lines(12, &place.transcript(&[&["completions", "bash"]]))
+    );
+    insta::assert_snapshot!("man", first_lines(14, &place.transcript(&[&["man"]])));
+    let pages = place.folder_of_test().join("pages").display().to_string();
     insta::assert_snapshot!("man-pages", place.transcript(&[&["man", &pages], &["completions", "tcsh"]]));
 }
 
@@ -252,9 +262,9 @@ fn the_bench_says_what_it_measures() {
 }
 
 #[test]
-fn the_gauntlet_lists_its_cases_and_knows_no_others() {
+fn the_gauntlet_lists_its_cases_and_refuses_unknown_ones() {
     let place = Place::new();
-    let kept = place.all().display().to_string();
+    let kept = place.folder_of_test().display().to_string();
     let lines: &[&[&str]] = &[
         &["gauntlet", "--list"],
         &["gauntlet", "--list", "shell", "honest"],
@@ -265,9 +275,9 @@ fn the_gauntlet_lists_its_cases_and_knows_no_others() {
 }
 
 #[test]
-fn commands_of_the_engine_send_people_away() {
+fn internal_commands_explain_that_they_are_not_for_users() {
     let place = Place::new();
-    let script = place.beside("empty.yaml", "rehearsal: 1\nabout: Nobody.\ndispatches: []\n");
+    let script = place.write_outside("empty.yaml", "rehearsal: 1\nabout: Nobody.\ndispatches: []\n");
     let lines: &[&[&str]] = &[
         &["rehearse", "--script", &script],
         &["rehearse", "--script", "none.yaml"],

@@ -8,15 +8,15 @@ mod rust;
 mod sanity;
 
 use crate::issue_script::{
-    ISSUE, README, STUB, artifact, commits, finding, made, on_branch, one_task, place, place_with, reviewed,
-    run, said, split, subtraction, task, three_tasks,
+    ISSUE, README, STUB, artifact, commits, finding, made, on_branch, one_task, operation_results, place,
+    place_with, reviewed, run, split, subtraction, task, three_tasks,
 };
 use crate::place::{Place, shown};
 use crate::rehearsed::{SUB, role};
 use serde_json::json;
 use std::fs;
 
-/// The inputs that dispatches of the latest run were given under this name, as bytes.
+/// The bytes of the inputs with this name that dispatches of the latest run got.
 fn inputs(place: &Place, name: &str) -> Vec<Vec<u8>> {
     let folder = place.home().join("runs").join(&place.latest().run.0).join("dispatches");
     let mut folders: Vec<_> =
@@ -27,7 +27,7 @@ fn inputs(place: &Place, name: &str) -> Vec<Vec<u8>> {
 
 // OT-02 OT-03 OT-11 OT-19 OT-20 OT-22 OT-24
 #[test]
-fn a_split_issue_becomes_three_commits_and_two_sub_issues_and_nothing_else_moves() {
+fn a_split_issue_becomes_three_commits_and_two_sub_issues_and_nothing_else_changes() {
     let place = place();
     let remote = place.project().parent().expect("a folder").join("remote.git");
     place.git(&["init", "-q", "--bare", remote.to_str().expect("text")]);
@@ -51,7 +51,7 @@ fn a_split_issue_becomes_three_commits_and_two_sub_issues_and_nothing_else_moves
     assert_eq!(files(&branch), "TODO/ABC-1.md\nTODO/ABC-3.md\nTODO/ABC-4.md\nTODO/README.md\n");
     assert_eq!(place.git(&["show", &format!("{branch}~2:sums/sub.py")]), STUB);
     assert_eq!(on_branch(&place, "sums/sub.py"), SUB);
-    // Only what must change in the files that people wrote.
+    // In files that people wrote, only the necessary lines change.
     assert_eq!(
         on_branch(&place, "TODO/ABC-1.md"),
         ISSUE.replace("status: Todo", "status: In Progress").replace("- [ ] AC-1", "- [x] AC-1").replace(
@@ -78,14 +78,14 @@ fn a_split_issue_becomes_three_commits_and_two_sub_issues_and_nothing_else_moves
         )
     );
     assert!(on_branch(&place, "TODO/ABC-3.md").contains("\ncovers: [AC-2]\n"));
-    // Nothing is pushed, merged or moved but the run's own branch, and the checkout is as it was.
+    // Only the branch of the run changes, nothing is pushed or merged, and the checkout is unchanged.
     let after =
         place.git(&["for-each-ref", "--format=%(refname) %(objectname)", "refs/heads", "refs/remotes"]);
     let others: Vec<&str> = after.lines().filter(|line| !line.contains("refs/heads/remand/")).collect();
     assert_eq!(others, before.lines().collect::<Vec<_>>());
     assert_eq!(place.git_in(&remote, &["for-each-ref"]), "");
     assert_eq!(place.git(&["status", "--porcelain"]), "");
-    // What was filed is filed before the first test is written.
+    // Sub-issues are filed before the first test is written.
     let seq = |phase: &str| {
         let rows = place.reader().operations(&run).expect("operations");
         rows.into_iter().find(|row| row.phase == phase).map(|row| row.seq).expect("a row")
@@ -101,7 +101,7 @@ fn a_split_issue_becomes_three_commits_and_two_sub_issues_and_nothing_else_moves
 
 // OT-04
 #[test]
-fn plan_and_task_are_the_same_bytes_for_everybody_and_on_disk() {
+fn plan_and_task_are_the_same_bytes_for_every_role_and_on_disk() {
     let place = place();
     let review = role("check/code")
         .round(1)
@@ -125,7 +125,7 @@ fn plan_and_task_are_the_same_bytes_for_everybody_and_on_disk() {
     assert!(String::from_utf8_lossy(&on_disk("summary@1.md")).contains("# ABC-1: More sums"));
     let prompts = inputs(&place, "../prompt.md");
     assert!(prompts.iter().all(|prompt| !String::from_utf8_lossy(prompt).contains("Subtract and multiply.")));
-    // The findings are in the fix task word for word.
+    // The fix task contains the findings word for word.
     let fix = String::from_utf8_lossy(&on_disk("task-fix@1.md")).into_owned();
     for words in ["It is \"odd\" `so`.", "Line 1 of it.", "It is wrong.", "Put it right."] {
         assert!(fix.contains(words), "{fix}");
@@ -134,7 +134,7 @@ fn plan_and_task_are_the_same_bytes_for_everybody_and_on_disk() {
 
 // OT-07 OT-08
 #[test]
-fn a_plan_that_is_too_much_is_split_and_one_that_is_not_stays_whole() {
+fn a_plan_that_is_too_large_is_split_and_a_smaller_one_stays_whole() {
     let place = place();
     let mut large = subtraction();
     large["concerns"] = json!(["subtract", "multiply", "divide"]);
@@ -156,7 +156,7 @@ fn a_plan_that_is_too_much_is_split_and_one_that_is_not_stays_whole() {
             .as_deref()
             .is_some_and(|detail| detail.contains("one task: this plan is too small to split"))
     }));
-    // A single task needs no review of a split, and nothing is filed.
+    // A single task needs no split review, and nothing is filed.
     assert!(!rows.iter().any(|row| row.role == "check/split"));
     assert!(
         commits(&small)
@@ -191,11 +191,11 @@ fn the_demonstration_shows_a_plan_sent_back_and_a_split() {
 #[test]
 fn make_changes_the_files_that_its_task_names_and_no_others() {
     let place = place();
-    let astray = role("make")
+    let outside_task = role("make")
         .attempt(1)
         .writes("sums/add.py", "def add(a, b):\n    return b + a\n")
         .says(made("Elsewhere."));
-    let shown = run(&place, "ABC-1", &three_tasks().with(astray));
+    let shown = run(&place, "ABC-1", &three_tasks().with(outside_task));
     let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
     let make = rows.iter().find(|row| row.role == "make").expect("a dispatch");
     assert_eq!(make.failure.as_deref(), Some("violation"), "{}{}", shown.out, shown.err);
@@ -204,7 +204,7 @@ fn make_changes_the_files_that_its_task_names_and_no_others() {
 
 // OT-20
 #[test]
-fn an_issue_is_done_when_all_its_criteria_are_met_and_its_parent_hears_of_it() {
+fn an_issue_is_done_when_all_its_criteria_are_met_and_its_parent_is_updated() {
     let child = "---\nstatus: Todo\nparent: ABC-1\ncovers: [AC-1]\n---\n# Subtract\n\n## Acceptance criteria\n\n- [ ] AC-1: sub(3, 2) is 1\n";
     let parent = ISSUE
         .replace("status: Todo", "status: In Progress")
@@ -220,8 +220,8 @@ fn an_issue_is_done_when_all_its_criteria_are_met_and_its_parent_hears_of_it() {
             .replace("- [ ] [ABC-3](ABC-3.md) Subtract · Todo", "- [x] [ABC-3](ABC-3.md) Subtract · Done")
             .replace("- [ ] AC-1", "- [x] AC-1")
     );
-    assert_eq!(said(&place, "close"), ["closed"]);
-    // A review that points at nothing ticks nothing.
+    assert_eq!(operation_results(&place, "close"), ["closed"]);
+    // A review that points outside the diff ticks nothing.
     let place = place_with(&[("TODO/ABC-3.md", child), ("TODO/ABC-1.md", &parent)]);
     let mut empty = reviewed("acceptable", &[]);
     empty["criteria"][0]["place"] = json!({"file": "sums/add.py"});

@@ -1,4 +1,4 @@
-//! Rehearsals of runs on issues: a tracker with two issues, everybody on one of them, and entries that a test changes.
+//! Rehearsals of runs on issues: a tracker with two issues, all roles on one of them, and entries that a test changes.
 
 use crate::place::{Place, Shown};
 use crate::rehearsed::{Entry, SUB, Script, role};
@@ -18,12 +18,12 @@ pub const README: &str = "# TODO\n\n## Sums\n\n- [ ] [ABC-1](ABC-1.md) More sums
 pub const TEST: &str = "import unittest\n\nfrom sums import sub as module\n\n\nclass SubTest(unittest.TestCase):\n    \
     def test_subtracts(self):\n        self.assertEqual(module.sub(3, 2), 1)\n";
 
-/// A repository with a tracker: `ABC-1` wants two things, `ABC-2` one.
+/// A repository with a tracker: `ABC-1` has two criteria, `ABC-2` one.
 pub fn place() -> Place {
     place_with(&[])
 }
 
-/// The same, with some files as a test wants them.
+/// The same with additional or changed files.
 pub fn place_with(files: &[(&str, &str)]) -> Place {
     let place = Place::new();
     let usual = [("TODO/ABC-1.md", ISSUE), ("TODO/ABC-2.md", OTHER), ("TODO/README.md", README)];
@@ -37,7 +37,7 @@ pub fn place_with(files: &[(&str, &str)]) -> Place {
 
 /// The command line of a run on an issue.
 pub fn arguments(place: &Place, issue: &str, script: &Script) -> Vec<String> {
-    let agent = format!("rehearsal:{}", place.beside(&format!("{issue}.yaml"), &script.text()));
+    let agent = format!("rehearsal:{}", place.write_outside(&format!("{issue}.yaml"), &script.text()));
     ["run", "--issue", issue, "--agent", &agent].map(str::to_string).to_vec()
 }
 
@@ -45,7 +45,7 @@ pub fn run(place: &Place, issue: &str, script: &Script) -> Shown {
     place.remand(&arguments(place, issue, script).iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// One task of a split, about one thing.
+/// One task of a split.
 pub fn task(id: &str, title: &str, files: &[&str], needs: &[&str], covers: &[&str]) -> Value {
     let files: Vec<Value> = files.iter().map(|path| json!({"path": path, "risk": "green"})).collect();
     json!({
@@ -57,14 +57,14 @@ pub fn task(id: &str, title: &str, files: &[&str], needs: &[&str], covers: &[&st
     })
 }
 
-/// Subtraction, which is carried out.
+/// The task that the run carries out: subtraction.
 pub fn subtraction() -> Value {
     let mut first = task("task-1", "Subtract", &["sums/sub.py", "tests/test_sub.py"], &[], &["AC-1"]);
     first["signatures"] = json!(["def sub(a, b)"]);
     first
 }
 
-/// The others, which are filed: the second needs the first, and the run.
+/// The other tasks, which are filed: the second needs the first, and the work of the run.
 pub fn others() -> [Value; 2] {
     [
         task("task-2", "Multiply", &["sums/mul.py"], &[], &["AC-2"]),
@@ -91,7 +91,7 @@ pub fn acceptable() -> Value {
 const QUESTIONS: [&str; 6] =
     ["coverage", "no-overlap", "single-purpose", "contracts", "testable-criteria", "self-containment"];
 
-/// A review of a split, all of whose questions have the same answer.
+/// A review of a split with the same answer to all questions.
 pub fn split_reviewed(verdict: &str, met: &str, findings: &[Value]) -> Value {
     let answer = |id: &str| json!({"criterion": id, "met": met, "place": {"file": "task-1.yaml"}});
     json!({
@@ -135,18 +135,18 @@ pub fn tested(verdict: &str, kind: &str) -> Value {
     })
 }
 
-/// Who writes the test of subtraction.
+/// The role that writes the test of subtraction.
 pub fn tester() -> Entry {
     role("test").writes("tests/test_sub.py", TEST).says(tested("ready", "stub"))
 }
 
-/// Everybody on `ABC-1`: split into three, subtraction with stubs, and no objections.
+/// All roles on `ABC-1`: split into three, subtraction with stubs, and no objections.
 pub fn three_tasks() -> Script {
     let [second, third] = others();
     tasks(&[subtraction(), second, third])
 }
 
-/// The same on a plan that is one task.
+/// The same with a plan of one task.
 pub fn one_task() -> Script {
     tasks(&[subtraction()])
 }
@@ -165,7 +165,7 @@ fn tasks(tasks: &[Value]) -> Script {
     ])
 }
 
-/// A file of the run's branch.
+/// A file on the run's branch.
 pub fn on_branch(place: &Place, path: &str) -> String {
     place.git(&["show", &format!("{}:{path}", place.latest().branch)])
 }
@@ -177,7 +177,7 @@ pub fn commits(place: &Place) -> Vec<String> {
 }
 
 /// The results of the operations of a phase, in order.
-pub fn said(place: &Place, phase: &str) -> Vec<String> {
+pub fn operation_results(place: &Place, phase: &str) -> Vec<String> {
     let rows = place.reader().operations(&place.latest().run).expect("operations");
     rows.into_iter().filter(|row| row.phase == phase).filter_map(|row| row.result).collect()
 }

@@ -1,4 +1,4 @@
-//! The knowledge phase: it never blocks, it teaches later runs, and it changes no file.
+//! The knowledge phase never blocks a run, passes lessons to later runs, and changes no file.
 
 use crate::place::Place;
 use crate::rehearsed::{Script, TRIVIAL, implemented, role};
@@ -48,7 +48,7 @@ fn lessons_reach_the_next_run_and_proposals_change_no_file() {
 fn a_knowledge_role_that_fails_or_meddles_does_not_block_the_commit() {
     let place = Place::configured(TRIVIAL);
     let meddling =
-        role("knowledge").going_on().writes("AGENTS.md", "owned\n").writes("sums/sub.py", "owned\n");
+        role("knowledge").ignoring_failures().writes("AGENTS.md", "owned\n").writes("sums/sub.py", "owned\n");
     let script = Script::subtraction().with(meddling.does(json!({"exit": 1})));
     let shown = place.feature(&script, &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);

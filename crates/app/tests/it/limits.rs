@@ -1,12 +1,12 @@
-//! Limits of a run: reached, a human is asked, and the question names the limit.
+//! Limits of a run: when one is reached, a human is asked, and the question names the limit.
 
 use crate::place::Place;
 use crate::rehearsed::{SUB, Script, TRIVIAL, implemented, role};
 use remand_ledger::query::GateKind;
 use serde_json::{Value, json};
 
-/// Runs into a limit, sees the hold, continues, and returns the question.
-fn held(place: &Place, script: &Script, flags: &[&str]) -> String {
+/// Runs into a limit, asserts the hold, continues to the end, and returns the question.
+fn pass_limit(place: &Place, script: &Script, flags: &[&str]) -> String {
     let shown = place.quick(script, flags);
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
     let (run, reader) = (place.latest(), place.reader());
@@ -16,13 +16,13 @@ fn held(place: &Place, script: &Script, flags: &[&str]) -> String {
     assert_eq!(names, ["go-on", "stop"]);
     let plain = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(plain.contains(&gate.question), "{plain}");
-    let stands = place.remand(&["resume", &run.run.0]);
+    let resumed = place.remand(&["resume", &run.run.0]);
     assert_eq!(
-        (stands.code, place.latest().used),
+        (resumed.code, place.latest().used),
         (5, run.used),
         "a resume spends nothing and skips nothing"
     );
-    // The limit holds anew from where it was lifted, so a small one is reached again.
+    // Each answer grants the limit once more, so a small limit is reached again.
     let ended = (0..10).map(|_| place.remand(&["answer", &run.run.0, "go-on"])).find(|shown| shown.code != 5);
     let shown = ended.expect("an end");
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
@@ -36,9 +36,9 @@ fn held(place: &Place, script: &Script, flags: &[&str]) -> String {
 #[test]
 fn dispatches_and_tokens_are_limited() {
     let place = Place::configured(TRIVIAL);
-    let question = held(&place, &Script::quick(), &["--budget-dispatches", "1"]);
+    let question = pass_limit(&place, &Script::quick(), &["--budget-dispatches", "1"]);
     assert!(question.contains("dispatches"), "{question}");
-    let question = held(&place, &Script::quick(), &["--budget-tokens", "50"]);
+    let question = pass_limit(&place, &Script::quick(), &["--budget-tokens", "50"]);
     assert!(question.contains("tokens"), "{question}");
 }
 
@@ -46,32 +46,32 @@ fn dispatches_and_tokens_are_limited() {
 #[test]
 fn money_is_limited_and_an_unknown_cost_is_unknown() {
     let place = Place::configured(TRIVIAL);
-    let question = held(&place, &Script::quick(), &["--budget-money", "0.005"]);
+    let question = pass_limit(&place, &Script::quick(), &["--budget-money", "0.005"]);
     assert!(question.contains("money"), "{question}");
     assert_eq!(place.latest().used.money, 20_000);
 
     let free = role("implementer").unpriced().writes("sums/sub.py", SUB).says(implemented(""));
     let script = Script::quick().with(free);
-    let question = held(&place, &script, &["--budget-money", "0.02"]);
+    let question = pass_limit(&place, &script, &["--budget-money", "0.02"]);
     assert!(question.contains("money") && question.contains("unknown"), "{question}");
     let run = place.latest();
     assert_eq!((run.used.money, run.used.unpriced), (10_000, 1));
     assert_eq!(place.reader().dispatches(&run.run).expect("dispatches")[0].money, None);
     assert!(place.remand(&["evidence"]).out.contains("1 dispatches of unknown cost"));
 
-    // Other limits take its place.
+    // Other limits replace it.
     let shown = place.quick(&script, &["--budget-money", "0.02", "--budget-tokens", "10k"]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
 }
 
 // CORE-07 CORE-11
 #[test]
-fn a_limit_on_tokens_is_kept_although_an_agent_does_not_tell_them() {
+fn a_limit_on_tokens_holds_although_an_agent_does_not_report_them() {
     let place = Place::configured(TRIVIAL);
     let silent = role("implementer").used(json!({})).writes("sums/sub.py", SUB).says(implemented(""));
     let script = Script::quick().with(silent);
     for flags in [&["--budget-tokens", "10k"][..], &["--budget-tokens", "10k", "--budget-money", "2"]] {
-        let question = held(&place, &script, flags);
+        let question = pass_limit(&place, &script, flags);
         assert!(question.contains("tokens (it cannot be kept: some are unknown"), "{question}");
     }
     let shown = place.quick(&script, &["--budget-tokens", "10k", "--budget-dispatches", "3", "--json"]);
@@ -122,7 +122,7 @@ fn an_agent_at_work_is_stopped_at_the_limit_on_time_and_a_human_is_asked() {
     let status = place.remand(&["status", "latest"]).out;
     assert!(status.contains(" of 5.0 s, 0 ms left"), "{status}");
 
-    // The limit holds anew from where it was lifted.
+    // Each answer grants the limit once more.
     let run = place.latest().run;
     let ended = (0..10).map(|_| place.remand(&["answer", &run.0, "go-on"])).find(|shown| shown.code != 5);
     let shown = ended.expect("an end");
@@ -154,7 +154,7 @@ fn a_limit_that_is_too_small_for_an_agent_is_raised_with_the_answer() {
 
 // CORE-07
 #[test]
-fn agents_side_by_side_take_the_time_of_their_run_once() {
+fn parallel_agents_count_the_time_of_their_run_once() {
     let place = Place::configured(TRIVIAL);
     let script = ["architecture", "impact", "dependencies", "patterns"].into_iter().fold(
         Script::subtraction(),
@@ -167,16 +167,16 @@ fn agents_side_by_side_take_the_time_of_their_run_once() {
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let run = place.latest();
     let events = place.reader().journal(&run.run, 0).expect("events");
-    let mut told = 0;
+    let mut counted = 0;
     for event in events.iter().map(|row| &row.event) {
         if let remand_kernel::Event::Ended { usage, .. } = event {
-            told += usage.wall.expect("the host tells the time of the run");
+            counted += usage.wall.expect("the host records the time of the run");
         }
     }
-    assert_eq!(run.used.time, told);
+    assert_eq!(run.used.time, counted);
     let (first, last) = (events.first().expect("an event").at, events.last().expect("an event").at);
-    let lasted = u64::try_from(last.0 - first.0).expect("time goes on");
-    assert!(told <= lasted + 1_000, "{told} of {lasted}: no moment twice");
+    let lasted = u64::try_from(last.0 - first.0).expect("time passes");
+    assert!(counted <= lasted + 1_000, "{counted} of {lasted}: no time is counted twice");
 }
 
 // CORE-07

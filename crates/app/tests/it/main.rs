@@ -1,4 +1,4 @@
-//! The binary as a user meets it: help, output and errors, word for word.
+//! The binary as a user sees it: help, output and errors, word for word.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bundle;
@@ -38,8 +38,8 @@ mod upgrading;
 mod walks;
 
 mod agents;
-mod deaths;
 mod issue_script;
+mod kills;
 mod place;
 mod rehearsed;
 mod test_first;
@@ -49,7 +49,7 @@ mod tickets;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The root of the repository; the binary runs there, so that paths in its output are short.
+/// The root of the repository; the binary runs there, so paths in its output are short.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -68,7 +68,7 @@ fn run(arguments: &[&str]) -> (i32, String, String) {
     (output.status.code().expect("exit code"), text(output.stdout), text(output.stderr))
 }
 
-/// A whole run in one text, for snapshots.
+/// The exit code and all output in one string, for snapshots.
 fn shown(arguments: &[&str]) -> String {
     let (code, out, err) = run(arguments);
     let mut text = format!("$ remand {}\n", arguments.join(" "));

@@ -1,4 +1,4 @@
-//! What runs cost: as reported by agents, as computed from prices, or unknown.
+//! The cost of runs: reported by agents, computed from prices, or unknown.
 
 use crate::place::Place;
 use crate::rehearsed::{SUB, Script, TEST_SUB, TRIVIAL, implemented, review, role};

@@ -1,4 +1,4 @@
-//! A repository of many packages: a task is checked by what its change can affect, the merged tree by everything.
+//! A repository of many packages: a task runs the checks that its change can affect, the merged tree runs all.
 
 use crate::place::{Place, Shown, shown, with_rust};
 use crate::rehearsed::{REQUEST, Script, implemented, role, task};
@@ -11,7 +11,7 @@ const PACKAGES: usize = 20;
 
 const FEATURE: &str = include_str!("../../../../workflows/feature.yaml");
 
-/// Packages in Python; the second leans on the first, and the third on the second.
+/// Packages in Python; the second depends on the first, and the third on the second.
 fn monorepo(packages: usize) -> Place {
     let place = Place::new();
     place.git(&["rm", "-q", "-r", "pyproject.toml", "tests"]);
@@ -34,7 +34,7 @@ fn monorepo(packages: usize) -> Place {
     place
 }
 
-/// The packages whose tests were run, and those whose tests were not.
+/// The packages with tests that ran, and the packages with tests that did not run.
 fn packages<'r>(rows: impl Iterator<Item = &'r CheckRow>) -> (BTreeSet<&'r str>, BTreeSet<&'r str>) {
     let of_tests = rows.filter(|row| row.name.starts_with("pytest:") || row.name.starts_with("unittest:"));
     let (run, left): (Vec<&CheckRow>, Vec<&CheckRow>) = of_tests.partition(|row| row.tier.is_some());
@@ -46,11 +46,11 @@ fn packages<'r>(rows: impl Iterator<Item = &'r CheckRow>) -> (BTreeSet<&'r str>,
     (run.iter().map(package).collect(), left.iter().map(package).collect())
 }
 
-/// Takes the usual request through a workflow.
+/// Runs the usual request with a workflow.
 fn run(place: &Place, script: &Script, workflow: &str) -> Shown {
-    let rehearsal = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
+    let rehearsal = format!("rehearsal:{}", place.write_outside("rehearsal.yaml", &script.text()));
     let mut command = place.command(&["run", REQUEST, "--agent", &rehearsal, "--workflow", workflow]);
-    // Shims that choose a version each time take longer than the checks themselves.
+    // Shims that choose a version each time take longer than the checks.
     let path = std::env::var_os("PATH").expect("a path");
     let plain = std::env::split_paths(&path).filter(|folder| !folder.ends_with("shims"));
     command.env("PATH", std::env::join_paths(plain).expect("a path"));
@@ -59,7 +59,7 @@ fn run(place: &Place, script: &Script, workflow: &str) -> Shown {
 
 // EP-15 EP-16
 #[test]
-fn one_changed_file_runs_what_it_can_affect_and_the_merged_tree_runs_everything() {
+fn a_changed_file_runs_the_checks_that_it_can_affect_and_the_merged_tree_runs_all() {
     let place = monorepo(PACKAGES);
     let files = [("packages/p02/more.py", "green")];
     let script = Script::feature(&[task("task-1", &files, &[])]).with(
@@ -85,7 +85,7 @@ fn one_changed_file_runs_what_it_can_affect_and_the_merged_tree_runs_everything(
     assert_eq!((run.len(), left.len()), (PACKAGES, 0));
 }
 
-/// Four crates in a workspace; the third leans on the second.
+/// Four crates in a workspace; the third depends on the second.
 fn workspace() -> Place {
     let place = Place::new();
     place.git(&["rm", "-q", "-r", "pyproject.toml", "tests"]);
@@ -120,7 +120,7 @@ fn code(number: &str) -> String {
 
 // EP-15 EP-16 EP-18 EP-19
 #[test]
-fn a_task_in_a_workspace_is_checked_by_the_members_that_it_can_affect_and_misses_no_other() {
+fn a_task_in_a_workspace_is_tested_by_the_members_it_can_affect_and_the_others_are_no_regression() {
     let place = workspace();
     let script = Script::feature(&[task("task-1", &[("crates/c2/src/lib.rs", "green")], &[])]).with(
         role("implementer")
@@ -128,7 +128,7 @@ fn a_task_in_a_workspace_is_checked_by_the_members_that_it_can_affect_and_misses
             .writes("crates/c2/src/lib.rs", &code("2 - 1"))
             .says(implemented("task-1")),
     );
-    let rehearsal = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
+    let rehearsal = format!("rehearsal:{}", place.write_outside("rehearsal.yaml", &script.text()));
     let mut command = place.command(&["run", REQUEST, "--agent", &rehearsal]);
     with_rust(&mut command);
     let shown = shown(command);
@@ -152,7 +152,7 @@ fn a_task_in_a_workspace_is_checked_by_the_members_that_it_can_affect_and_misses
 
 // EP-19
 #[test]
-fn a_check_that_a_later_round_affects_is_run_on_the_tree_that_the_task_began_on() {
+fn a_check_that_a_later_round_affects_is_run_on_the_tree_that_the_task_started_from() {
     let place = monorepo(5);
     // A failing task is sent back immediately.
     let passed = "        reads: [code]\n        on: {passed: next, failed: raise unverified}";
@@ -182,7 +182,7 @@ fn a_check_that_a_later_round_affects_is_run_on_the_tree_that_the_task_began_on(
                 .says(other),
         );
 
-    let shown = run(&place, &script, &place.beside("rework.yaml", &workflow));
+    let shown = run(&place, &script, &place.write_outside("rework.yaml", &workflow));
 
     assert_eq!(place.latest().stage, RunStage::Done, "{}{}", shown.out, shown.err);
     let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");

@@ -1,4 +1,4 @@
-//! Role files of other tools: used as they are, shown by `import`, and made by `export`.
+//! Role files of other tools: used unchanged, shown by `import`, and written by `export`.
 
 use crate::place::Place;
 use crate::rehearsed::{Script, TRIVIAL};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The sections that every agent definition has, in their order.
+/// The sections that every agent definition has, in order.
 const SECTIONS: [&str; 9] = [
     "Role & Purpose",
     "Input Schema",
@@ -233,9 +233,9 @@ fn a_run_uses_the_file_that_the_configuration_names_as_it_is() {
         .filter_map(|row| row.prompt)
         .map(|id| String::from_utf8(reader.blob(id).expect("a prompt")).expect("text"))
         .collect();
-    let told =
+    let reported =
         prompts.iter().filter(|prompt| prompt.starts_with("You look for holes.\n\n## What you return\n"));
-    assert_eq!(told.count(), 1, "{prompts:?}");
+    assert_eq!(reported.count(), 1, "{prompts:?}");
 }
 
 // BY-08
@@ -243,7 +243,7 @@ fn a_run_uses_the_file_that_the_configuration_names_as_it_is() {
 fn a_file_that_cannot_be_used_for_its_role_is_refused_with_a_remedy() {
     let place = Place::new();
     place.write(".claude/agents/reader.md", "---\nname: reader\ntools: Read\n---\n\nRead.\n");
-    for (table, told) in [
+    for (table, reported) in [
         (
             "[roles.implementer]\nfile = \".claude/agents/reader.md\"\n",
             "the file gives it no tool that writes",
@@ -254,7 +254,7 @@ fn a_file_that_cannot_be_used_for_its_role_is_refused_with_a_remedy() {
     ] {
         place.write("remand.toml", table);
         let shown = place.remand(&["check", "quick"]);
-        assert!(shown.code == 1 && shown.err.contains(told), "{shown:?}");
+        assert!(shown.code == 1 && shown.err.contains(reported), "{shown:?}");
     }
     place.write("remand.toml", "[roles.reviewer]\nfile = \".claude/agents/reader.md\"\n");
     assert_eq!(place.remand(&["check", "quick"]).code, 0);

@@ -1,11 +1,11 @@
-//! The page about own workflows is true: its files are checked and run.
+//! The files in the how-to page about writing a workflow are checked and run.
 
 use crate::place::Place;
 use crate::rehearsed::TRIVIAL;
 
 const PAGE: &str = include_str!("../../../../docs/how-to/own-workflow.md");
 
-/// The blocks of the page that name the file they are, in their first line, with that line left out.
+/// The code blocks of the page that name their file in the first line, without that line.
 fn files() -> Vec<(String, String)> {
     let blocks = PAGE.split("\n```").skip(1).step_by(2);
     let named = blocks.filter_map(|block| {
@@ -19,7 +19,7 @@ fn files() -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_workflow_of_the_page_is_accepted_and_comes_to_a_commit() {
+fn the_workflow_of_the_page_is_accepted_and_makes_a_commit() {
     let place = Place::configured(TRIVIAL);
     let files = files();
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();

@@ -1,4 +1,4 @@
-//! What agents may touch: everything else is denied or undone, on record, and costs the dispatch.
+//! The permissions of agents: every other access is denied or undone, recorded, and fails the dispatch.
 
 use crate::place::Place;
 use crate::rehearsed::{SUB, Script, TRIVIAL, implemented, review, role, task};
@@ -6,7 +6,7 @@ use remand_ledger::fact::NoteKind;
 
 // CORE-05 CORE-16 EP-35
 #[test]
-fn writes_outside_the_tree_never_arrive() {
+fn writes_outside_the_tree_have_no_effect() {
     let place = Place::configured(TRIVIAL);
     let (checkout, home, state) = (place.project(), place.state().with_file_name("home"), place.state());
     let targets = [
@@ -17,7 +17,7 @@ fn writes_outside_the_tree_never_arrive() {
         state.join("planted"),
     ];
     let before: Vec<Option<Vec<u8>>> = targets.iter().map(|path| std::fs::read(path).ok()).collect();
-    let mut agent = role("implementer").attempt(1).going_on();
+    let mut agent = role("implementer").attempt(1).ignoring_failures();
     for target in &targets {
         agent = agent.writes(&target.display().to_string(), "owned\n");
     }
@@ -42,15 +42,18 @@ fn writes_outside_the_tree_never_arrive() {
         );
     }
     assert!(recorded.iter().any(|note| note.text.contains("ledger.db")), "{notes:?}");
-    assert_eq!(rows[0].failure.as_deref(), Some("violation"), "it costs the dispatch");
+    assert_eq!(rows[0].failure.as_deref(), Some("violation"), "the dispatch fails");
 }
 
 // CORE-16 CORE-05 EP-35
 #[test]
-fn a_reviewer_that_changes_the_tree_loses_its_dispatch_and_its_change() {
+fn the_dispatch_of_a_reviewer_that_changes_the_tree_fails_and_the_change_is_undone() {
     let place = Place::configured(TRIVIAL);
-    let meddling =
-        role("reviewer").attempt(1).going_on().writes("sums/sub.py", "owned\n").writes("new.txt", "owned\n");
+    let meddling = role("reviewer")
+        .attempt(1)
+        .ignoring_failures()
+        .writes("sums/sub.py", "owned\n")
+        .writes("new.txt", "owned\n");
     let script = Script::quick().with(meddling.says(review("code", "general", "approve", &[])));
     let shown = place.quick(&script, &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
@@ -115,7 +118,7 @@ fn an_agent_cannot_read_the_engines_state() {
     let script = Script::quick().with(
         role("implementer")
             .attempt(1)
-            .going_on()
+            .ignoring_failures()
             .runs(&look)
             .writes("sums/sub.py", SUB)
             .says(implemented("")),
@@ -131,7 +134,7 @@ fn an_agent_cannot_read_the_engines_state() {
 
 // CORE-18
 #[test]
-fn changing_roles_workflow_or_settings_does_not_change_a_run_under_way() {
+fn changing_roles_workflow_or_settings_does_not_change_a_run_in_progress() {
     let place = Place::configured(TRIVIAL);
     let workflow = std::fs::read_to_string(crate::root().join("workflows/quick.yaml")).expect("quick");
     place.write(".remand/workflows/own.yaml", &workflow.replace("name: quick", "name: own"));
@@ -146,7 +149,7 @@ fn changing_roles_workflow_or_settings_does_not_change_a_run_under_way() {
     place.write(".remand/workflows/own.yaml", "name: broken\n");
     place.write(".remand/roles/reviewer.md", "---\nabout: Another.\nsays: [done]\n---\n\n# reviewer\n");
     place.write("remand.toml", "[checks]\ndetect = false\n\n[checks.never]\ncommand = \"false\"\n");
-    place.beside("rehearsal.yaml", "rehearsal: 1\ndispatches: []\n");
+    place.write_outside("rehearsal.yaml", "rehearsal: 1\ndispatches: []\n");
     let shown = place.remand(&["answer", &run.0, "go-on"]);
 
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);

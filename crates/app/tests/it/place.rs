@@ -1,4 +1,4 @@
-//! The surroundings of a test: a real repository, a state directory, a home, and the binary.
+//! The environment of a test: a real repository, a state directory, a home, and the binary.
 
 use remand_agents::driver::{AgentRows, NamedRow};
 use remand_ledger::query::RunRow;
@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
-/// Everything is below one temporary folder, and goes with it.
+/// A test environment below one temporary folder, which is removed with it.
 pub struct Place {
     folder: TempDir,
 }
 
-/// What a command gave.
+/// The exit code and output of a command.
 #[derive(Debug)]
 pub struct Shown {
     pub code: i32,
@@ -39,7 +39,7 @@ const PROJECT: &[(&str, &str)] = &[
 ];
 
 impl Place {
-    /// A repository with the sample project, on its own branch.
+    /// A repository with the sample project, on the branch `work`.
     pub fn new() -> Place {
         let place = Place { folder: TempDir::new().expect("a temporary folder") };
         for folder in ["project", "home", "state"] {
@@ -68,13 +68,13 @@ impl Place {
         self.folder.path().join("home")
     }
 
-    /// The folder that is kept for the repository.
+    /// The folder of the repository in the state directory.
     pub fn home(&self) -> PathBuf {
         let mut folders = fs::read_dir(self.state()).expect("state").flatten().map(|entry| entry.path());
         folders.find(|path| path.is_dir()).expect("the repository's folder")
     }
 
-    /// Writes a file of the project.
+    /// Writes a file in the project.
     pub fn write(&self, path: &str, text: &str) {
         let path = self.project().join(path);
         fs::create_dir_all(path.parent().expect("parent")).expect("folder");
@@ -82,36 +82,36 @@ impl Place {
     }
 
     /// Writes a file next to the project, such as a rehearsal, and returns its path.
-    pub fn beside(&self, name: &str, text: &str) -> String {
+    pub fn write_outside(&self, name: &str, text: &str) -> String {
         let path = self.folder.path().join(name);
         fs::write(&path, text).expect("file");
         path.display().to_string()
     }
 
     /// Writes a program next to the project and returns its path.
-    pub fn settle(&self, name: &str, script: &str) -> String {
-        let path = self.beside(name, script);
+    pub fn write_program(&self, name: &str, script: &str) -> String {
+        let path = self.write_outside(name, script);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
         path
     }
 
-    /// Takes all known agents away, whatever is installed on the machine.
+    /// Hides all known agents, whatever is installed on the machine.
     pub fn without_agents(self) -> Place {
         let known = AgentRows::from_config(&BTreeMap::new()).and_then(|known| known.all()).expect("the rows");
         let absent = |agent: NamedRow| format!("[agents.{}]\ncommand = [\"/absent/{0}\"]\n", agent.name);
-        self.settings_of_user(&known.into_iter().map(absent).collect::<String>());
+        self.add_user_settings(&known.into_iter().map(absent).collect::<String>());
         self
     }
 
-    /// Adds to the user's own settings.
-    pub fn settings_of_user(&self, text: &str) {
+    /// Adds to the user's settings.
+    pub fn add_user_settings(&self, text: &str) {
         let file = self.folder.path().join("home/.config/remand/config.toml");
         fs::create_dir_all(file.parent().expect("a folder")).expect("folder");
         let before = fs::read_to_string(&file).unwrap_or_default();
         fs::write(file, before + text).expect("file");
     }
 
-    /// Runs git in the project as the user, and gives its output.
+    /// Runs git in the project as the user, and returns its output.
     pub fn git(&self, arguments: &[&str]) -> String {
         self.git_in(&self.project(), arguments)
     }
@@ -175,7 +175,7 @@ impl Place {
 
     /// Runs a request with a rehearsal.
     pub fn run(&self, request: &str, rehearsal: &str, more: &[&str]) -> Shown {
-        let script = self.beside("rehearsal.yaml", rehearsal);
+        let script = self.write_outside("rehearsal.yaml", rehearsal);
         let agent = format!("rehearsal:{script}");
         let mut arguments = vec!["run", request, "--agent", agent.as_str()];
         arguments.extend(more);
@@ -203,7 +203,7 @@ pub fn shown(mut command: Command) -> Shown {
     Shown { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
 }
 
-/// Lets a process with its own home find the Rust toolchain.
+/// Lets a process with another home find the Rust toolchain.
 pub fn with_rust(command: &mut Command) {
     let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
     for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {

@@ -1,4 +1,4 @@
-//! Real agent programs, driven by the engine, with a stand-in for the model: the script is what the model asks the
+//! The engine drives real agent programs with a stand-in for the model: the script says what the model asks the
 //! program to do.
 
 /// One test per program, with its expectations.

@@ -13,7 +13,7 @@ fn a_verified_change_becomes_one_commit_on_its_own_branch() {
     let place = Place::configured(TRIVIAL);
     place.git(&["switch", "-q", "main"]);
     place.git(&["merge", "-q", "work"]);
-    let remote = place.beside("remote.git", "");
+    let remote = place.write_outside("remote.git", "");
     std::fs::remove_file(&remote).expect("removed");
     place.git(&["init", "-q", "--bare", &remote]);
     place.git(&["remote", "add", "origin", &remote]);
@@ -52,7 +52,7 @@ fn a_verified_change_becomes_one_commit_on_its_own_branch() {
 
 // BY-01 EP-24 EP-32 CORE-06
 #[test]
-fn work_that_no_round_got_through_is_left_with_commands_that_take_or_discard_it() {
+fn work_that_no_round_completed_is_left_with_commands_that_take_or_discard_it() {
     let place = Place::configured(TRIVIAL);
     let rejecting = |round: u32, claim: &str| {
         let findings = [finding(&format!("R{round}"), "major", claim)];
@@ -179,8 +179,8 @@ fn a_baseline_without_passing_checks_says_what_follows_and_what_to_do() {
     assert!(named && !warned, "another one proves the work: {}", shown.err);
 }
 
-/// Settings with one check in addition to two that always pass.
-fn beside_two(check: &str) -> String {
+/// Settings with this check and two that always pass.
+fn with_two_passing_checks(check: &str) -> String {
     format!("{TRIVIAL}\n[checks.other]\n{check}\n")
 }
 
@@ -191,7 +191,7 @@ fn a_failed_build_and_a_run_of_no_tests_are_not_outvoted() {
         "verdict": "stuck", "hypothesis": "None is left.", "changes": [], "open": ["the check"],
     }));
     let script = Script::quick().with(stuck);
-    let build = Place::configured(&beside_two("command = \"test ! -f sums/sub.py\""));
+    let build = Place::configured(&with_two_passing_checks("command = \"test ! -f sums/sub.py\""));
     let shown = build.quick(&script, &[]);
     assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
     let reader = build.reader();
@@ -209,7 +209,7 @@ fn a_failed_build_and_a_run_of_no_tests_are_not_outvoted() {
     let none = "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums\"\ntier = 1\n\n[checks.tests]\n\
                 command = \"printf 'Ran 0 tests in 0.000s\\n\\nOK\\n' >&2\"\nparser = \"unittest\"\n";
     let empty = Place::configured(none);
-    // What can be loaded would show the program at work.
+    // A text file cannot be loaded, so no other tier replaces the tests.
     let prose =
         role("implementer").round(1).writes("notes.txt", "sub takes b from a\n").says(implemented(""));
     let shown = empty.quick(&script.with(prose), &[]);
@@ -228,8 +228,8 @@ fn the_entry_that_a_rehearsal_lacks_is_shown_after_its_file_and_can_be_pasted() 
     let place = Place::configured(TRIVIAL);
     let shown = place.run("Add sub", "rehearsal: 1\ndispatches: []\n", &["--workflow", "quick"]);
     let file = place.project().with_file_name("rehearsal.yaml").display().to_string();
-    let told = format!("{file} has no entry for this dispatch; add this one to its `dispatches`:\n\n");
-    let (before, rest) = shown.out.split_once(&told).expect(&shown.out);
+    let reported = format!("{file} has no entry for this dispatch; add this one to its `dispatches`:\n\n");
+    let (before, rest) = shown.out.split_once(&reported).expect(&shown.out);
     assert!(before.ends_with("it was permanently refused: "), "{}", shown.out);
     let entry: Vec<&str> = rest.lines().take_while(|line| line.starts_with("  ")).collect();
 
@@ -245,20 +245,20 @@ fn every_report_of_a_run_says_that_its_commit_was_undone() {
     let place = Place::configured(TRIVIAL);
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    let told = |place: &Place| {
+    let reported = |place: &Place| {
         let pages = [&["log"][..], &["status", "latest"], &["evidence"]].map(|words| place.remand(words).out);
         pages.map(|page| page.contains("undone"))
     };
-    assert_eq!(told(&place), [false; 3]);
+    assert_eq!(reported(&place), [false; 3]);
 
     let page = place.remand(&["evidence"]).out;
     let written = format!("`remand rollback {}`", place.latest().run);
     assert!(page.contains(&written), "{page}");
     let shown = place.remand(&["rollback", &place.latest().run.0]);
     assert_eq!(shown.code, 0, "as the page writes it: {}{}", shown.out, shown.err);
-    assert_eq!(told(&place), [true; 3]);
+    assert_eq!(reported(&place), [true; 3]);
 
-    // What is recorded already is not recorded again.
+    // A recorded undo is not recorded again.
     let events = place.latest().seq;
     assert_eq!(place.remand(&["rollback", "latest", "--yes"]).code, 0);
     assert_eq!(place.latest().seq, events);

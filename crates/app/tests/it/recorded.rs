@@ -1,10 +1,10 @@
-//! Runs that are recorded, and the recordings played on a fresh copy of the same repository.
+//! Runs are recorded, and the recordings are played on a fresh copy of the same repository.
 
 use super::place::{Place, Shown};
 use super::three_tasks::{self, Outcome, REHEARSAL, outcome};
 use remand_ledger::query::DispatchRow;
 
-/// A file outside the task, no result, a result that breaks its contract, an end by a signal with last words, and a
+/// A file outside the task, no result, a result that breaks its contract, an end by a signal after some output, and a
 /// change with every kind of entry that a tree can have.
 const TROUBLE: &str = r##"
   - role: implementer
@@ -160,8 +160,8 @@ const PLAN: &str = r##"
             decisions: []
 "##;
 
-/// Runs a rehearsal with a recording, then the recording elsewhere.
-fn recorded(rehearsal: &str) -> (Place, Outcome, Place, Outcome) {
+/// Records the run of a rehearsal, then plays the recording in another repository.
+fn record_and_replay(rehearsal: &str) -> (Place, Outcome, Place, Outcome) {
     let first = three_tasks::place();
     let recording = first.project().with_file_name("recording.yaml").display().to_string();
     let shown = three_tasks::run(&first, rehearsal, &["--record", &recording]);
@@ -170,8 +170,8 @@ fn recorded(rehearsal: &str) -> (Place, Outcome, Place, Outcome) {
     let second = three_tasks::place();
     let again = three_tasks::run(&second, &text, &[]);
     assert_eq!(again.code, 0, "{again:?}\n{text}");
-    let (told, replayed) = (outcome(&first), outcome(&second));
-    (first, told, second, replayed)
+    let (original, replayed) = (outcome(&first), outcome(&second));
+    (first, original, second, replayed)
 }
 
 fn dispatches(place: &Place) -> Vec<DispatchRow> {
@@ -181,14 +181,14 @@ fn dispatches(place: &Place) -> Vec<DispatchRow> {
 // EP-28, BY-06
 #[test]
 fn a_recording_gives_the_same_rulings() {
-    let (_, told, _, replayed) = recorded(REHEARSAL);
-    assert_eq!(replayed, told);
+    let (_, original, _, replayed) = record_and_replay(REHEARSAL);
+    assert_eq!(replayed, original);
 }
 
 // EP-28, BY-06
 #[test]
 fn a_recording_of_a_run_with_trouble_gives_the_same_trouble() {
-    let (first, told, second, replayed) = recorded(&format!(
+    let (first, original, second, replayed) = record_and_replay(&format!(
         "{REHEARSAL}{TROUBLE}{}{}",
         PLAN.replace("ROUND", "1"),
         PLAN.replace("ROUND", "2")
@@ -200,13 +200,13 @@ fn a_recording_of_a_run_with_trouble_gives_the_same_trouble() {
     let failing = first.reader().checks(&first.latest().run, remand_ledger::query::CheckFilter::default());
     assert!(failing.expect("checks").iter().any(|row| row.tier.is_some() && !row.passed));
     assert!(dispatches(&first).iter().any(|row| row.command.contains(".b2t")), "no second batch");
-    assert_eq!(replayed, told);
+    assert_eq!(replayed, original);
     let tree = |place: &Place| place.git(&["ls-tree", "-r", &place.latest().branch]);
     assert_eq!(tree(&second), tree(&first));
 }
 
 /// Runs a rehearsal interactively, chooses the default at each gate, and continues in another process each time.
-fn answered(place: &Place, rehearsal: &str, more: &[&str]) -> Shown {
+fn run_with_default_answers(place: &Place, rehearsal: &str, more: &[&str]) -> Shown {
     let mut shown = place.run(three_tasks::REQUEST, rehearsal, &[&["--interactive"], more].concat());
     while shown.code == 5 {
         let gate = place.reader().open_gates().expect("gates").pop().expect("a gate");
@@ -219,7 +219,7 @@ fn answered(place: &Place, rehearsal: &str, more: &[&str]) -> Shown {
 
 // EP-28, BY-06
 #[test]
-fn a_run_that_other_processes_brought_to_its_end_is_recorded_afterwards() {
+fn a_run_that_other_processes_finished_is_recorded_afterwards() {
     let first = three_tasks::place();
     let recording = first.project().with_file_name("recording.yaml");
     let file = recording.display().to_string();
@@ -236,7 +236,7 @@ fn a_run_that_other_processes_brought_to_its_end_is_recorded_afterwards() {
     let shown = first.remand(&["cancel", "latest"]);
     assert_eq!(shown.code, 0, "{shown:?}");
 
-    assert_eq!(answered(&first, REHEARSAL, &["--record", &file]).code, 0);
+    assert_eq!(run_with_default_answers(&first, REHEARSAL, &["--record", &file]).code, 0);
     let shown = first.remand(&["record", "latest", &file]);
     assert_eq!((shown.code, shown.out), (0, format!("recorded in {file}\n")), "{}", shown.err);
     let shown = first.remand(&["record", "latest", &file]);
@@ -244,6 +244,6 @@ fn a_run_that_other_processes_brought_to_its_end_is_recorded_afterwards() {
 
     let second = three_tasks::place();
     let text = std::fs::read_to_string(&recording).expect("the recording");
-    assert_eq!(answered(&second, &text, &[]).code, 0, "{text}");
+    assert_eq!(run_with_default_answers(&second, &text, &[]).code, 0, "{text}");
     assert_eq!(outcome(&second), outcome(&first));
 }

@@ -3,10 +3,10 @@
 use crate::place::{Place, Shown};
 use serde_json::{Map, Value, json};
 
-/// What every test asks for, unless the request is its point.
+/// The request of every test that does not need another one.
 pub const REQUEST: &str = "Add subtraction to the sums";
 
-/// Two checks that any tree of the sample project passes immediately.
+/// Two checks that any tree of the sample project passes.
 pub const TRIVIAL: &str = "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums\"\ntier = 1\n\n\
                            [checks.build]\ncommand = \"test -f sums/add.py\"\n";
 
@@ -15,7 +15,7 @@ pub const SUB: &str = "def sub(a, b):\n    return a - b\n";
 pub const TEST_SUB: &str = "import unittest\n\nfrom sums.sub import sub\n\n\nclass SubTest(unittest.TestCase):\n    \
                             def test_subtracts(self):\n        self.assertEqual(sub(3, 2), 1)\n";
 
-/// What one dispatch does.
+/// The actions of one dispatch.
 #[derive(Clone)]
 pub struct Entry {
     keys: Map<String, Value>,
@@ -58,23 +58,23 @@ impl Entry {
         self.key("model", json!(model))
     }
 
-    /// What it claims to have used.
+    /// Sets the tokens that it claims to have used.
     pub fn costs(self, tokens: u64) -> Entry {
         self.key("usage", json!({"tokens": tokens, "money": "0.01"}))
     }
 
-    /// Its cost is unknown.
+    /// Leaves its cost unknown.
     pub fn unpriced(self) -> Entry {
         self.key("usage", json!({"tokens": 100}))
     }
 
-    /// What it claims to have used, as a script has it.
+    /// Sets the usage that it claims, in the form of a script.
     pub fn used(self, usage: Value) -> Entry {
         self.key("usage", usage)
     }
 
-    /// What it could not do does not stop it.
-    pub fn going_on(self) -> Entry {
+    /// Continues after an action that fails.
+    pub fn ignoring_failures(self) -> Entry {
         self.key("on-failure", json!("go-on"))
     }
 
@@ -103,7 +103,7 @@ impl Entry {
     }
 }
 
-/// A rehearsal. Of entries with as many keys, the one that was added last is played.
+/// A rehearsal. Of entries with the same number of keys, the most recently added one is played.
 #[derive(Clone)]
 pub struct Script(Vec<Entry>);
 
@@ -114,8 +114,8 @@ impl Script {
         self
     }
 
-    /// A script from its text.
-    pub fn parsed(text: &str) -> Script {
+    /// Parses a script from JSON.
+    pub fn parse(text: &str) -> Script {
         let value: Value = serde_json::from_str(text).expect("JSON");
         let entries = value["dispatches"].as_array().expect("entries").clone();
         let entry = |value: Value| {
@@ -127,13 +127,13 @@ impl Script {
         Script(entries.into_iter().map(entry).collect())
     }
 
-    /// JSON is YAML.
+    /// The script as JSON, which is also YAML.
     pub fn text(&self) -> String {
         let entries: Vec<Value> = self.0.iter().map(Entry::value).collect();
         json!({"rehearsal": 1, "about": "a test", "dispatches": entries}).to_string()
     }
 
-    /// One implementer that subtracts and tests it, one reviewer that approves.
+    /// One implementer that adds subtraction with a test, one reviewer that approves.
     pub fn quick() -> Script {
         let work = role("implementer").writes("sums/sub.py", SUB).writes("tests/test_sub.py", TEST_SUB);
         Script(vec![
@@ -142,7 +142,7 @@ impl Script {
         ])
     }
 
-    /// These entries and no others.
+    /// A script with only these entries.
     pub fn of<const N: usize>(entries: [Entry; N]) -> Script {
         Script(entries.to_vec())
     }
@@ -250,7 +250,7 @@ pub fn task(id: &str, files: &[(&str, &str)], needs: &[&str]) -> Value {
     })
 }
 
-/// A unit of a plan that points to nothing.
+/// A unit of a plan without pointers.
 pub fn unit(id: &str, files: &[(&str, &str)], needs: &[&str]) -> Value {
     let mut unit = task(id, files, needs);
     unit["relevant_context"] = json!([]);
@@ -315,19 +315,19 @@ impl Place {
         place
     }
 
-    /// Takes the usual request through `quick`.
+    /// Runs the usual request with `quick`.
     pub fn quick(&self, script: &Script, more: &[&str]) -> Shown {
         let mut arguments = vec!["--workflow", "quick"];
         arguments.extend(more);
         self.run(REQUEST, &script.text(), &arguments)
     }
 
-    /// Takes the usual request through `tsp`.
+    /// Runs the usual request with `tsp`.
     pub fn tsp(&self, script: &Script) -> Shown {
         self.run(REQUEST, &script.text(), &["--workflow", "tsp"])
     }
 
-    /// Takes the usual request through `feature`.
+    /// Runs the usual request with `feature`.
     pub fn feature(&self, script: &Script, more: &[&str]) -> Shown {
         self.run(REQUEST, &script.text(), more)
     }

@@ -1,4 +1,4 @@
-//! Secrets: whatever way they come in, nothing that the engine keeps holds them.
+//! Secrets: however they come in, nothing that the engine stores contains them.
 
 use crate::place::{Place, shown};
 use crate::rehearsed::{SUB, Script, TRIVIAL, finding, implemented, role};
@@ -7,13 +7,13 @@ use std::path::Path;
 
 const SECRET: &str = "tok-5f2c9e0b7d6a4431";
 
-/// Every file below a folder that holds these bytes.
-fn holding(folder: &Path, secret: &str) -> Vec<String> {
+/// Every file below a folder that contains the secret.
+fn files_containing(folder: &Path, secret: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("folder").flatten() {
         let path = entry.path();
         if path.is_dir() && !path.is_symlink() {
-            found.extend(holding(&path, secret));
+            found.extend(files_containing(&path, secret));
         } else if std::fs::read(&path)
             .is_ok_and(|bytes| bytes.windows(secret.len()).any(|at| at == secret.as_bytes()))
         {
@@ -33,14 +33,14 @@ fn a_secret_reaches_no_prompt_no_artifact_and_no_ledger() {
          \"{say}; {say} >&2; test -f sums/sub.py\"\n\n[secrets]\n\
          environment = [\"DEPLOY_KEY\"]\n"
     ));
-    let mut told = finding("R1", "minor", "SECRET");
-    told["evidence"] = json!("SECRET");
+    let mut leaking = finding("R1", "minor", "SECRET");
+    leaking["evidence"] = json!("SECRET");
     let report = json!({
         "schema_version": "1.0",
         "completion": {"status": "DONE", "summary": "It works with SECRET.", "findings_count": 1, "output_paths": []},
-        "payload": {"verdict": "approve", "summary": "SECRET", "findings": [told]},
+        "payload": {"verdict": "approve", "summary": "SECRET", "findings": [leaking]},
     });
-    // The first attempt crashes with the secret as its last word; the second one puts it into a file.
+    // The first attempt crashes with the secret as its last output; the second one writes it into a file.
     let script = Script::quick()
         .with(role("implementer").attempt(1).runs(&say).runs(&format!("{say} >&2; kill -9 $PPID")));
     let script = script.with(
@@ -54,13 +54,13 @@ fn a_secret_reaches_no_prompt_no_artifact_and_no_ledger() {
                 "verdict": "done", "hypothesis": "none", "changes": [{"file": "sums/sub.py", "what": "sub"}],
             })),
     );
-    // The reviewer's result holds the secret itself, which no script may: it is put in by a command.
+    // The reviewer's result contains the secret. A script must not, so a command writes it.
     let result = format!("{report}").replace('\'', "");
     let reviewer = role("reviewer").runs(&format!(
         "folder=$(dirname \"$REMAND_DISPATCH\"); printf '%s' '{result}' | sed \"s/SECRET/$({say})/g\" > \"$folder/out/result.yaml\""
     ));
     let request = format!("Subtract; the key is {SECRET}");
-    let file = place.beside("rehearsal.yaml", &script.with(reviewer).text());
+    let file = place.write_outside("rehearsal.yaml", &script.with(reviewer).text());
     let mut command =
         place.command(&["run", &request, "--workflow", "quick", "--agent", &format!("rehearsal:{file}")]);
     command.env("DEPLOY_KEY", SECRET);
@@ -81,18 +81,18 @@ fn a_secret_reaches_no_prompt_no_artifact_and_no_ledger() {
         assert!(!text.contains(SECRET), "{text}");
     }
     assert_eq!(dispatches[0].failure.as_deref(), Some("crashed"));
-    // Only the work itself, which belongs to the user, still contains it.
-    let mut kept = holding(&place.state(), SECRET);
+    // Only the work, which belongs to the user, still contains it.
+    let mut kept = files_containing(&place.state(), SECRET);
     kept.retain(|path| !path.ends_with("/sums/key.txt"));
     assert_eq!(kept, Vec::<String>::new());
 }
 
 // EP-30 CORE-18
 #[test]
-fn nothing_that_a_run_is_pinned_to_may_hold_a_secret() {
+fn nothing_that_a_run_is_pinned_to_may_contain_a_secret() {
     let place = Place::configured(TRIVIAL);
     let refused = |script: &Script, holder: &str| {
-        let file = place.beside("rehearsal.yaml", &script.text());
+        let file = place.write_outside("rehearsal.yaml", &script.text());
         let mut command = place.command(&[
             "run",
             "Subtract",
@@ -109,7 +109,7 @@ fn nothing_that_a_run_is_pinned_to_may_hold_a_secret() {
         let what =
             format!("{holder} contains a secret, [secret: DEPLOY_KEY], which would be stored with the run");
         assert!(seen.err.contains(&what), "{}", seen.err);
-        assert_eq!(holding(&place.state(), SECRET), Vec::<String>::new());
+        assert_eq!(files_containing(&place.state(), SECRET), Vec::<String>::new());
     };
     let file = place.project().with_file_name("rehearsal.yaml");
     refused(
@@ -125,13 +125,13 @@ fn nothing_that_a_run_is_pinned_to_may_hold_a_secret() {
 
 // EP-30 BY-06
 #[test]
-fn a_recording_holds_no_secret_that_an_agent_wrote_into_a_file() {
+fn a_recording_contains_no_secret_that_an_agent_wrote_into_a_file() {
     let place = Place::configured(TRIVIAL);
     let backwards: String = SECRET.chars().rev().collect();
     let work =
         role("implementer").writes("sums/sub.py", SUB).runs(&format!("echo {backwards} | rev > key.txt"));
     let script = Script::quick().with(work.says(implemented("")));
-    let file = place.beside("rehearsal.yaml", &script.text());
+    let file = place.write_outside("rehearsal.yaml", &script.text());
     let recording = place.project().with_file_name("recording.yaml");
     let mut command = place.command(&["run", "Subtract", "--workflow", "quick"]);
     command.arg("--agent").arg(format!("rehearsal:{file}")).arg("--record").arg(&recording);

@@ -1,10 +1,10 @@
-//! Whole runs of `spec`: a real specification in a real repository, real agent processes that play from scripts.
+//! Whole runs of `spec`: a real specification in a real repository, and real agent processes that play scripts.
 
 mod conflict;
-mod deaths;
 mod documents;
 mod failures;
 mod going_back;
+mod kills;
 mod progress;
 mod rehearsed;
 
@@ -44,23 +44,23 @@ fn place_with(files: &[(&str, &str)]) -> Place {
 }
 
 fn begin(place: &Place, script: &Script, more: &[&str]) -> Shown {
-    let agent = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
+    let agent = format!("rehearsal:{}", place.write_outside("rehearsal.yaml", &script.text()));
     let mut arguments = vec!["run", "--spec", FILE, "--agent", agent.as_str()];
     arguments.extend(more);
     place.remand(&arguments)
 }
 
 /// A file in the folder of the newest run.
-fn paper(place: &Place, name: &str) -> String {
+fn document(place: &Place, name: &str) -> String {
     let path = place.home().join("runs").join(&place.latest().run.0).join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn has_paper(place: &Place, name: &str) -> bool {
+fn has_document(place: &Place, name: &str) -> bool {
     place.home().join("runs").join(&place.latest().run.0).join(name).exists()
 }
 
-/// The board as the ledger has it last.
+/// The latest board in the ledger.
 fn board(place: &Place) -> Board {
     let (reader, run) = (place.reader(), place.latest().run);
     let rows = reader.artifact_versions(&run, "gaps").expect("versions");
@@ -74,8 +74,8 @@ fn json(place: &Place, arguments: &[&str]) -> Value {
     serde_json::from_str(&shown.out).expect("pure JSON")
 }
 
-/// What the dispatches of a role were given under this name, in order.
-fn given(place: &Place, role: &str, name: &str) -> Vec<String> {
+/// The inputs with this name that the dispatches of a role got, in order.
+fn inputs_of(place: &Place, role: &str, name: &str) -> Vec<String> {
     let (reader, run) = (place.reader(), place.latest().run);
     let folder = place.home().join("runs").join(&run.0).join("dispatches");
     let rows = reader.dispatches(&run).expect("dispatches");
@@ -103,7 +103,7 @@ fn committed(place: &Place, path: &str) -> String {
 }
 
 #[test]
-fn a_demonstration_goes_by_the_state_directory_of_its_environment() {
+fn a_demonstration_uses_the_state_directory_of_its_environment() {
     let place = Place::new();
     let into = place.project().with_file_name("shown");
     let shown = shown(place.command(&["demo", "spec", "--into", into.to_str().expect("text")]));

@@ -1,4 +1,4 @@
-//! Results that agents hand in by MCP: real servers, driven by a client that speaks the protocol line by line.
+//! Results that agents submit over MCP: real servers, driven by a client that speaks the protocol line by line.
 
 use crate::place::Place;
 use crate::rehearsed::{SUB, Script, TEST_SUB, TRIVIAL, implemented, role};
@@ -35,7 +35,7 @@ impl Server {
         expected.findings = FindingsRule::Reports { needs: Vec::new() };
         let terms = serde_json::to_string(&Terms::new(&expected, 0)).expect("terms");
         std::fs::write(Terms::path(&dispatch), terms).expect("a file");
-        // As inside of a dispatch: agents may start this command, and no other.
+        // As in a dispatch: agents may start only this command.
         let mut process = Command::new(env!("CARGO_BIN_EXE_remand"))
             .args(["submit", "--dispatch"])
             .arg(&dispatch)
@@ -50,7 +50,7 @@ impl Server {
         let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
         let answer = server.ask("initialize", hello);
         assert_eq!(answer["result"]["serverInfo"]["name"], "remand");
-        server.tell(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        server.notify(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         server
     }
 
@@ -58,7 +58,7 @@ impl Server {
         self.folder.path().join("out/result.yaml")
     }
 
-    fn tell(&mut self, message: &Value) {
+    fn notify(&mut self, message: &Value) {
         let to = self.to.as_mut().expect("open");
         writeln!(to, "{message}").and_then(|()| to.flush()).expect("written");
     }
@@ -66,7 +66,7 @@ impl Server {
     fn ask(&mut self, method: &str, parameters: Value) -> Value {
         self.asked += 1;
         let id = self.asked;
-        self.tell(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}));
+        self.notify(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}));
         let mut line = String::new();
         self.from.read_line(&mut line).expect("an answer");
         let answer: Value = serde_json::from_str(&line).expect("JSON");
@@ -78,7 +78,7 @@ impl Server {
     fn submit(&mut self, result: &Value) -> (bool, String) {
         let call = json!({"name": "submit_result", "arguments": {"result": result}});
         let said = self.ask("tools/call", call)["result"].take();
-        let text = said["content"][0]["text"].as_str().expect("a text").to_string();
+        let text = said["content"][0]["text"].as_str().expect("text").to_string();
         (said["isError"] == json!(true), text)
     }
 
@@ -152,7 +152,7 @@ fn an_oversized_or_meaningless_result_is_refused_and_the_server_continues() {
     let answer = server.ask("tools/call", json!({"name": "merge", "arguments": {}}));
     assert!(answer["error"]["message"].as_str().is_some_and(|it| it.contains("submit_result")), "{answer}");
     assert!(!server.result().exists());
-    // Some write the document as a string.
+    // Some agents send the result as a JSON string.
     let text = Value::from(approved("As a text").to_string());
     assert_eq!(server.submit(&text), (false, "accepted".to_string()));
     server.close();

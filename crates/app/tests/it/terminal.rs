@@ -1,4 +1,4 @@
-//! Gates at a terminal: they are asked there, and requests of other processes are still handled.
+//! Gates are asked at the terminal of a run, and requests of other processes are still handled.
 
 use crate::agents;
 use crate::place::Place;
@@ -13,31 +13,31 @@ use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A run that is driven in its own terminal.
-struct Seat {
+/// A run with a pseudo-terminal.
+struct TerminalRun {
     driver: Child,
     keys: File,
     screen: Arc<Mutex<String>>,
 }
 
-impl Seat {
-    /// Begins a run with a rehearsal.
-    fn run(place: &Place, script: &Script, more: &[&str]) -> Seat {
-        let file = place.beside("rehearsal.yaml", &script.text());
+impl TerminalRun {
+    /// Starts a run with a rehearsal.
+    fn run(place: &Place, script: &Script, more: &[&str]) -> TerminalRun {
+        let file = place.write_outside("rehearsal.yaml", &script.text());
         let agent = format!("rehearsal:{file}");
         let mut arguments = vec!["run", REQUEST, "--agent", agent.as_str()];
         arguments.extend(more);
-        Seat::at(place.command(&arguments))
+        TerminalRun::at(place.command(&arguments))
     }
 
-    /// A terminal that knows how to move its cursor, and colours.
-    fn live(place: &Place, arguments: &[&str]) -> Seat {
+    /// Starts a command at a terminal with cursor movement and colours.
+    fn live(place: &Place, arguments: &[&str]) -> TerminalRun {
         let mut command = place.command(arguments);
         command.env_remove("NO_COLOR").env("TERM", "xterm");
-        Seat::at(command)
+        TerminalRun::at(command)
     }
 
-    fn at(mut command: Command) -> Seat {
+    fn at(mut command: Command) -> TerminalRun {
         let keys =
             openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
         grantpt(&keys).and_then(|()| unlockpt(&keys)).expect("a terminal that can be opened");
@@ -57,17 +57,17 @@ impl Seat {
                 seen.lock().expect("the screen").push_str(&String::from_utf8_lossy(&bytes[..read]));
             }
         });
-        Seat { driver, keys, screen }
+        TerminalRun { driver, keys, screen }
     }
 
-    fn shows(&self) -> String {
+    fn screen(&self) -> String {
         self.screen.lock().expect("the screen").clone()
     }
 
-    fn until(&self, text: &str) {
+    fn wait_for(&self, text: &str) {
         let deadline = Instant::now() + Duration::from_secs(120);
-        while !self.shows().contains(text) {
-            assert!(Instant::now() < deadline, "never: {text}\n{}", self.shows());
+        while !self.screen().contains(text) {
+            assert!(Instant::now() < deadline, "never: {text}\n{}", self.screen());
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -87,17 +87,17 @@ const DIRECTION: &str = "proceed/expand/abort [proceed]> ";
 #[test]
 fn a_gate_shows_its_options_and_takes_an_answer_with_a_note() {
     let place = Place::configured(TRIVIAL);
-    let mut seat = Seat::run(&place, &Script::subtraction(), &["--interactive"]);
-    seat.until(DIRECTION);
-    assert!(seat.shows().contains("Is this the right direction?"), "{}", seat.shows());
+    let mut run_on_tty = TerminalRun::run(&place, &Script::subtraction(), &["--interactive"]);
+    run_on_tty.wait_for(DIRECTION);
+    assert!(run_on_tty.screen().contains("Is this the right direction?"), "{}", run_on_tty.screen());
 
-    seat.types("maybe\n");
-    seat.until("answer with one of proceed, expand, abort");
-    seat.types("abort --grant 2h\n");
-    seat.until("abort --grant 2h` in another terminal");
-    seat.types("abort not this year\n");
+    run_on_tty.types("maybe\n");
+    run_on_tty.wait_for("answer with one of proceed, expand, abort");
+    run_on_tty.types("abort --grant 2h\n");
+    run_on_tty.wait_for("abort --grant 2h` in another terminal");
+    run_on_tty.types("abort not this year\n");
 
-    assert_eq!(seat.code(), 4, "{}", seat.shows());
+    assert_eq!(run_on_tty.code(), 4, "{}", run_on_tty.screen());
     let run = place.latest();
     let gates = place.reader().gates(&run.run).expect("gates");
     let answered: Vec<_> = gates.iter().map(|gate| (gate.option.as_deref(), gate.note.as_deref())).collect();
@@ -106,56 +106,56 @@ fn a_gate_shows_its_options_and_takes_an_answer_with_a_note() {
 
 // CORE-17
 #[test]
-fn a_cancel_from_another_process_ends_a_run_that_is_asked_about_at_a_terminal() {
+fn a_cancel_from_another_process_ends_a_run_that_asks_at_a_terminal() {
     let place = Place::configured(TRIVIAL);
-    let mut seat = Seat::run(&place, &Script::subtraction(), &["--interactive"]);
-    seat.until(DIRECTION);
+    let mut run_on_tty = TerminalRun::run(&place, &Script::subtraction(), &["--interactive"]);
+    run_on_tty.wait_for(DIRECTION);
 
     let shown = place.remand(&["cancel", "latest"]);
 
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert_eq!(seat.code(), 4, "{}", seat.shows());
+    assert_eq!(run_on_tty.code(), 4, "{}", run_on_tty.screen());
     assert_eq!(place.latest().stage, RunStage::Cancelled);
-    let told = format!("run {}: ada cancelled it, from another process", place.latest().run);
-    seat.until(&told);
+    let reported = format!("run {}: ada cancelled it, from another process", place.latest().run);
+    run_on_tty.wait_for(&reported);
 }
 
 // EP-12 CORE-17
 #[test]
 fn after_an_answer_from_another_process_the_next_gate_is_asked() {
     let place = Place::configured(TRIVIAL);
-    let mut seat = Seat::run(&place, &Script::subtraction(), &["--interactive"]);
-    seat.until(DIRECTION);
+    let mut run_on_tty = TerminalRun::run(&place, &Script::subtraction(), &["--interactive"]);
+    run_on_tty.wait_for(DIRECTION);
 
     let shown = place.remand(&["answer", "latest", "proceed"]);
 
     assert_eq!((shown.code, shown.out.as_str()), (0, "accepted\n"), "{}", shown.err);
-    seat.until("ada answered proceed, from another process");
-    seat.until("approve/revise/abort [approve]> ");
-    seat.types("abort\n");
-    assert_eq!(seat.code(), 4, "{}", seat.shows());
+    run_on_tty.wait_for("ada answered proceed, from another process");
+    run_on_tty.wait_for("approve/revise/abort [approve]> ");
+    run_on_tty.types("abort\n");
+    assert_eq!(run_on_tty.code(), 4, "{}", run_on_tty.screen());
     assert_eq!(place.latest().stage, RunStage::Stopped);
 }
 
 // EP-12
 #[test]
-fn an_autonomous_run_is_asked_about_too_and_the_end_of_input_leaves_it_waiting() {
+fn an_autonomous_run_asks_at_a_terminal_too_and_the_end_of_input_leaves_it_waiting() {
     let place = Place::configured(TRIVIAL);
     let flags = ["--workflow", "quick", "--autonomous", "--budget-dispatches", "1"];
-    let mut seat = Seat::run(&place, &Script::quick(), &flags);
-    seat.until("go-on/stop");
+    let mut run_on_tty = TerminalRun::run(&place, &Script::quick(), &flags);
+    run_on_tty.wait_for("go-on/stop");
 
-    seat.types("\u{4}");
+    run_on_tty.types("\u{4}");
 
-    assert_eq!(seat.code(), 5, "{}", seat.shows());
-    seat.until("no answer; the gate stays open");
+    assert_eq!(run_on_tty.code(), 5, "{}", run_on_tty.screen());
+    run_on_tty.wait_for("no answer; the gate stays open");
     assert_eq!(place.latest().stage, RunStage::Waiting);
 }
 
 /// Escapes that would rename the window, clear the screen and hide earlier text.
 const HOSTILE: &str = r"\033]0;owned\007\033[2J\302\2332Jbad\rGOOD";
 
-/// A check whose words are hostile, and an implementer that leaves a file with such a name where it may leave none.
+/// A check with hostile output, and an implementer that leaves a file with a hostile name outside its permissions.
 fn hostile() -> (Place, Script) {
     let place = Place::configured(&format!(
         "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums\"\ntier = 1\n\n[checks.loud]\n\
@@ -165,7 +165,7 @@ fn hostile() -> (Place, Script) {
     (place, Script::quick().with(role("implementer").runs(&leaves)))
 }
 
-fn is_obeyed(c: char) -> bool {
+fn is_control_character(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
 }
 
@@ -176,9 +176,10 @@ fn output_of_agents_and_checks_cannot_control_a_terminal() {
     let shown = place.quick(&script, &[]);
     assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
     assert!(shown.err.contains("loud failed: bad") && shown.err.contains("TODO/abad"), "{}", shown.err);
-    let told = [place.remand(&["status", "latest"]).out, place.remand(&["log"]).out, shown.out, shown.err];
-    for text in told {
-        assert!(!text.contains(is_obeyed), "{text:?}");
+    let reported =
+        [place.remand(&["status", "latest"]).out, place.remand(&["log"]).out, shown.out, shown.err];
+    for text in reported {
+        assert!(!text.contains(is_control_character), "{text:?}");
     }
     let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("checks");
     let loud: Vec<&str> =
@@ -190,14 +191,15 @@ fn output_of_agents_and_checks_cannot_control_a_terminal() {
 #[test]
 fn the_live_view_passes_no_command_of_an_agent_on_to_the_terminal() {
     let (place, script) = hostile();
-    let agent = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
-    let mut seat = Seat::live(&place, &["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
-    assert_eq!(seat.code(), 4, "{}", seat.shows());
-    seat.until("details:");
-    let screen = seat.shows();
+    let agent = format!("rehearsal:{}", place.write_outside("rehearsal.yaml", &script.text()));
+    let mut run_on_tty =
+        TerminalRun::live(&place, &["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
+    assert_eq!(run_on_tty.code(), 4, "{}", run_on_tty.screen());
+    run_on_tty.wait_for("details:");
+    let screen = run_on_tty.screen();
     assert!(screen.contains("TODO/abad"), "{screen}");
-    let obeyed = ["]0;", "\u{1b}[2J", "\u{9b}", "bad\rGOOD"];
-    assert!(!obeyed.iter().any(|part| screen.contains(part)), "{screen:?}");
+    let hostile_sequences = ["]0;", "\u{1b}[2J", "\u{9b}", "bad\rGOOD"];
+    assert!(!hostile_sequences.iter().any(|part| screen.contains(part)), "{screen:?}");
 }
 
 // BY-11
@@ -214,12 +216,12 @@ fn a_resume_immediately_shows_the_restarted_agents() {
     };
     stop(&mut first);
 
-    let mut seat = Seat::live(&place, &["resume"]);
-    seat.until("dispatch implementer");
-    seat.until(" dispatches");
-    stop(&mut seat.driver);
+    let mut run_on_tty = TerminalRun::live(&place, &["resume"]);
+    run_on_tty.wait_for("dispatch implementer");
+    run_on_tty.wait_for(" dispatches");
+    stop(&mut run_on_tty.driver);
 
-    agents::let_go(&go);
+    agents::release(&go);
     let shown = place.remand(&["resume", "--json"]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let lines: Vec<Value> = shown.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
@@ -231,10 +233,10 @@ fn a_resume_immediately_shows_the_restarted_agents() {
 #[test]
 fn plain_output_of_a_resume_starts_with_the_restarted_agents() {
     let place = Place::configured(TRIVIAL);
-    let agent = format!("rehearsal:{}", place.beside("quick.yaml", &Script::quick().text()));
+    let agent = format!("rehearsal:{}", place.write_outside("quick.yaml", &Script::quick().text()));
     let mut killed = place.command(&["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
-    let died = killed.env("REMAND_DIE_AT", "11").output().expect("the binary runs");
-    assert_eq!(died.status.code(), None, "{died:?}");
+    let killed_output = killed.env("REMAND_DIE_AT", "11").output().expect("the binary runs");
+    assert_eq!(killed_output.status.code(), None, "{killed_output:?}");
     let shown = place.remand(&["resume"]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let again = shown.err.find("→ again: d").expect("a restarted agent");

@@ -1,4 +1,4 @@
-//! Tests first: stubs without logic, tests that fail for want of the behaviour, and code that keeps the signatures.
+//! Tests first: stubs without logic, tests that fail for lack of the behaviour, and code that keeps the signatures.
 
 use crate::place::{Place, Shown};
 use crate::programs::desk::tools;
@@ -36,7 +36,7 @@ fn made(hypothesis: &str) -> Value {
     })
 }
 
-/// A run of everybody on one task; the entries in front decide what happens.
+/// All roles on one task; entries that a test adds decide what happens.
 fn script(stubs: Stubs) -> Script {
     let files = [("sums/sub.py", "green"), ("sums/add.py", "yellow"), ("tests/test_sub.py", "green")];
     let mut task = task("task-1", &files, &[]);
@@ -67,12 +67,12 @@ enum Stubs {
 
 fn run(place: &Place, script: &Script) -> Shown {
     place.write(".remand/workflows/tests-first.yaml", WORKFLOW);
-    let agent = format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()));
+    let agent = format!("rehearsal:{}", place.write_outside("rehearsal.yaml", &script.text()));
     place.remand(&["run", REQUEST, "--workflow", "tests-first", "--agent", &agent])
 }
 
 /// The results of the operations of a phase, in order.
-fn said(place: &Place, phase: &str) -> Vec<String> {
+fn operation_results(place: &Place, phase: &str) -> Vec<String> {
     let rows = place.reader().operations(&place.latest().run).expect("operations");
     rows.into_iter().filter(|row| row.phase == phase).filter_map(|row| row.result).collect()
 }
@@ -83,14 +83,14 @@ fn findings(place: &Place) -> String {
 
 // OT-12 OT-13 OT-15
 #[test]
-fn stubs_then_failing_tests_then_code_is_seen_by_the_engine_at_every_step() {
+fn the_engine_sees_stubs_then_failing_tests_then_code() {
     let place = Place::new();
     let shown = run(&place, &script(Stubs::Wanted));
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert_eq!(said(&place, "check-stubs"), ["sound"]);
-    assert_eq!(said(&place, "red"), ["red"]);
-    assert_eq!(said(&place, "entry"), ["ready"]);
-    assert_eq!(said(&place, "green"), ["passed"]);
+    assert_eq!(operation_results(&place, "check-stubs"), ["sound"]);
+    assert_eq!(operation_results(&place, "red"), ["red"]);
+    assert_eq!(operation_results(&place, "entry"), ["ready"]);
+    assert_eq!(operation_results(&place, "green"), ["passed"]);
     let branch = place.latest().branch;
     assert_eq!(place.git(&["show", &format!("{branch}:sums/sub.py")]), SUB);
     assert!(place.git(&["show", &format!("{branch}:tests/test_sub.py")]).contains("assertEqual"));
@@ -105,13 +105,13 @@ fn a_stub_with_logic_or_another_signature_is_sent_back() {
         role("make/stubs").round(round).writes("sums/sub.py", text).says(made)
     };
     let shown = run(&place, &script(Stubs::Wanted).with(wrong(SUB, 1)));
-    assert_eq!(said(&place, "check-stubs"), ["unsound", "sound"], "{}{}", shown.out, shown.err);
+    assert_eq!(operation_results(&place, "check-stubs"), ["unsound", "sound"], "{}{}", shown.out, shown.err);
     assert!(findings(&place).contains("the body of `sub` is not a stub"), "{}", findings(&place));
 
     let place = Place::new();
     let other = "def sub(a, b, c):\n    raise NotImplementedError\n";
     let shown = run(&place, &script(Stubs::Wanted).with(wrong(other, 1)));
-    assert_eq!(said(&place, "check-stubs"), ["unsound", "sound"], "{}{}", shown.out, shown.err);
+    assert_eq!(operation_results(&place, "check-stubs"), ["unsound", "sound"], "{}{}", shown.out, shown.err);
     let found = findings(&place);
     assert!(found.contains("`def sub(a, b, c)` is not among the signatures of the plan"), "{found}");
     assert!(found.contains("`def sub(a, b)`, which the plan names, is missing"), "{found}");
@@ -128,7 +128,7 @@ fn a_test_that_reaches_no_stub_is_rejected() {
         .with(elsewhere.says(done("ready", "stub")));
     let shown = run(&place, &script);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert_eq!(said(&place, "red"), ["structural-only", "wrong-failure", "red"]);
+    assert_eq!(operation_results(&place, "red"), ["structural-only", "wrong-failure", "red"]);
     assert!(findings(&place).contains("but not at a stub"), "{}", findings(&place));
 }
 
@@ -155,8 +155,14 @@ fn a_test_that_passes_already_or_is_broken_is_not_red() {
                 .says(made),
         );
     let shown = run(&place, &script);
-    assert_eq!(said(&place, "red"), ["already-green", "wrong-failure", "red"], "{}{}", shown.out, shown.err);
-    assert_eq!(said(&place, "entry"), ["ready"]);
+    assert_eq!(
+        operation_results(&place, "red"),
+        ["already-green", "wrong-failure", "red"],
+        "{}{}",
+        shown.out,
+        shown.err
+    );
+    assert_eq!(operation_results(&place, "entry"), ["ready"]);
 }
 
 // OT-12 OT-15
@@ -185,14 +191,20 @@ fn a_new_test_that_is_skipped_is_neither_red_nor_green() {
         )
         .with(role("make").round(2).writes("sums/sub.py", SUB).says(made("Second.")));
     let shown = run(&place, &script);
-    assert_eq!(said(&place, "red"), ["wrong-failure", "wrong-failure", "red"], "{}{}", shown.out, shown.err);
-    assert_eq!(said(&place, "green"), ["failed", "passed"], "{}{}", shown.out, shown.err);
+    assert_eq!(
+        operation_results(&place, "red"),
+        ["wrong-failure", "wrong-failure", "red"],
+        "{}{}",
+        shown.out,
+        shown.err
+    );
+    assert_eq!(operation_results(&place, "green"), ["failed", "passed"], "{}{}", shown.out, shown.err);
     assert!(findings(&place).contains("is skipped or expected to fail"), "{}", findings(&place));
 }
 
 // OT-12 OT-13
 #[test]
-fn typescript_tests_are_red_by_what_the_report_of_their_runner_says() {
+fn typescript_tests_are_red_according_to_the_report_of_their_runner() {
     if std::env::var("REMAND_TEST_WITHOUT").is_ok_and(|without| without.split(',').any(|name| name == "npm"))
     {
         eprintln!("NOT TESTED: vitest, since REMAND_TEST_WITHOUT names npm");
@@ -256,24 +268,30 @@ fn typescript_tests_are_red_by_what_the_report_of_their_runner_says() {
         role("make").writes("src/sub.ts", &code("return a - b;")).says(made),
     ]);
     let shown = run(&place, &script);
-    assert_eq!(said(&place, "red"), ["wrong-failure", "wrong-failure", "red"], "{}{}", shown.out, shown.err);
+    assert_eq!(
+        operation_results(&place, "red"),
+        ["wrong-failure", "wrong-failure", "red"],
+        "{}{}",
+        shown.out,
+        shown.err
+    );
     let found = findings(&place);
     assert!(found.contains("is skipped or expected to fail"), "{found}");
     assert!(found.contains("fails (assertion), but not at a stub"), "{found}");
-    assert_eq!(said(&place, "entry"), ["ready"]);
-    assert_eq!(said(&place, "green"), ["passed"], "{}{}", shown.out, shown.err);
+    assert_eq!(operation_results(&place, "entry"), ["ready"]);
+    assert_eq!(operation_results(&place, "green"), ["passed"], "{}{}", shown.out, shown.err);
 }
 
 // OT-15
 #[test]
-fn tests_that_fail_otherwise_than_handed_over_or_break_others_are_unfit() {
+fn tests_that_fail_differently_than_at_handover_or_break_others_are_unfit() {
     let place = Place::new();
     let shown = run(
         &place,
         &script(Stubs::Wanted)
             .with(role("test").writes("tests/test_sub.py", &asserting()).says(done("ready", "assertion"))),
     );
-    assert_eq!(said(&place, "entry"), ["unfit"], "{}{}", shown.out, shown.err);
+    assert_eq!(operation_results(&place, "entry"), ["unfit"], "{}{}", shown.out, shown.err);
     assert!(
         findings(&place).contains("should fail by assertion according to its author"),
         "{}",
@@ -285,7 +303,7 @@ fn tests_that_fail_otherwise_than_handed_over_or_break_others_are_unfit() {
         .writes("tests/test_sub.py", &asserting())
         .writes("tests/test_add.py", "import unittest\n\nfrom sums.add import add\n\n\nclass AddTest(unittest.TestCase):\n    def test_adds(self):\n        self.assertEqual(add(1, 2), 4)\n");
     let shown = run(&place, &script(Stubs::Wanted).with(breaking.says(done("ready", "stub"))));
-    assert_eq!(said(&place, "entry"), ["unfit"], "{}{}", shown.out, shown.err);
+    assert_eq!(operation_results(&place, "entry"), ["unfit"], "{}{}", shown.out, shown.err);
     assert!(findings(&place).contains("passed at the base and does not pass now"), "{}", findings(&place));
 }
 
@@ -303,7 +321,7 @@ fn a_signature_that_changes_after_the_stubs_fails_the_gate() {
     let script = script(Stubs::Wanted).with(made(1, "def sub(a, b, c=0):\n    return a - b - c\n"));
     let shown = run(&place, &script);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert_eq!(said(&place, "green"), ["failed", "passed"]);
+    assert_eq!(operation_results(&place, "green"), ["failed", "passed"]);
     let found = findings(&place);
     assert!(found.contains("as `def sub(a, b)`, and it is `def sub(a, b, c=0)` now"), "{found}");
 }

@@ -1,4 +1,4 @@
-//! A run of three tasks through the whole `feature` workflow, and what two such runs must have in common.
+//! A run of three tasks through the whole `feature` workflow, and the outcome that all such runs share.
 
 use super::place::{Place, Shown};
 use remand_kernel::evidence::RowPhase;
@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// What the agents do. Entries that are added fit better if they have more keys.
+/// The actions of the agents. An added entry takes precedence if it has more keys.
 pub const REHEARSAL: &str = include_str!("three_tasks.yaml");
 
 pub const REQUEST: &str = "More sums";
 
-/// Real checks that take no time: the first is quick, and refuses unfinished work.
+/// Real checks that take almost no time: the first is a quick check, and refuses unfinished work.
 const SETTINGS: &str = r#"
 [checks]
 detect = false
@@ -27,10 +27,10 @@ command = "test -f sums/add.py"
 tier = 2
 "#;
 
-/// The longest that a test waits for something that must come.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a test waits for an expected event.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A project whose checks take no time.
+/// A project with checks that take almost no time.
 pub fn place() -> Place {
     let place = Place::new();
     place.write("remand.toml", SETTINGS);
@@ -41,7 +41,7 @@ pub fn place() -> Place {
 
 /// The arguments that start a run with this rehearsal.
 pub fn arguments(place: &Place, rehearsal: &str) -> Vec<String> {
-    let script = place.beside("rehearsal.yaml", rehearsal);
+    let script = place.write_outside("rehearsal.yaml", rehearsal);
     let words = ["run", REQUEST, "--autonomous", "--agent"];
     words.iter().map(ToString::to_string).chain([format!("rehearsal:{script}")]).collect()
 }
@@ -58,9 +58,9 @@ pub struct Outcome {
     confidence: String,
     tree: String,
     commits: String,
-    /// By task, as text, each with its cost.
+    /// The rulings of each task, as JSON.
     rulings: BTreeMap<String, Vec<String>>,
-    /// What is left of the run's budgets.
+    /// The remaining budgets of the run.
     left: Vec<u16>,
     dispatches: BTreeSet<String>,
     operations: BTreeSet<String>,
@@ -81,7 +81,7 @@ impl Outcome {
                 (row.failure.as_deref(), row.detail.as_deref()),
                 (Some("cancelled"), Some("interrupted"))
             );
-            self.dispatches.insert(described(row));
+            self.dispatches.insert(describe(row));
             // A dispatch that was killed before it reported its usage has an unknown cost.
             let [dispatches, money, unpriced, tokens] = self.used;
             self.used = [
@@ -95,19 +95,19 @@ impl Outcome {
     }
 }
 
-fn described(row: &DispatchRow) -> String {
-    let told = (&row.says, &row.failure, row.status, row.tokens, row.money);
-    format!("{} {} {:?} {:?} {told:?}", row.command, row.role, row.item, row.task)
+fn describe(row: &DispatchRow) -> String {
+    let result = (&row.says, &row.failure, row.status, row.tokens, row.money);
+    format!("{} {} {:?} {:?} {result:?}", row.command, row.role, row.item, row.task)
 }
 
-/// What the newest run comes to. Whatever else must hold after a run is asserted on the way.
+/// The outcome of the newest run. Also asserts everything that must hold after any run.
 pub fn outcome(place: &Place) -> Outcome {
     let reader = place.reader();
     let row = place.latest();
     let run = &row.run;
     assert_sound(place);
     assert_untouched(place);
-    assert_eq!(marked(run), Vec::<String>::new(), "processes are left");
+    assert_eq!(marked_processes(run), Vec::<String>::new(), "processes are left");
     let state = replay(&reader, run, ReplayFrom::Start).expect("the run replays").state;
     let tip = format!("refs/heads/{}", row.branch);
     let mut rulings: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -125,7 +125,7 @@ pub fn outcome(place: &Place) -> Outcome {
         .checks(run, CheckFilter::default())
         .expect("checks")
         .iter()
-        // What a task began on depends on which of the others was faster.
+        // The tree that a task starts from depends on which other task was faster.
         .filter(|row| row.phase != RowPhase::Baseline || row.task.is_none())
         .map(|row| format!("{:?} {:?} {} {} {}", row.task, row.phase, row.name, row.iteration, row.passed))
         .collect();
@@ -137,7 +137,7 @@ pub fn outcome(place: &Place) -> Outcome {
         commits: place.git(&["rev-list", "--count", &format!("{}..{tip}", row.base)]),
         rulings,
         left: state.left,
-        dispatches: reader.dispatches(run).expect("dispatches").iter().map(described).collect(),
+        dispatches: reader.dispatches(run).expect("dispatches").iter().map(describe).collect(),
         operations: reader
             .operations(run)
             .expect("operations")
@@ -157,7 +157,7 @@ pub fn assert_sound(place: &Place) {
     assert!(report.is_sound(), "{:?}", report.problems);
 }
 
-/// Asserts that the user's checkout is as it was.
+/// Asserts that the user's checkout is unchanged.
 pub fn assert_untouched(place: &Place) {
     assert_eq!(place.git(&["status", "--porcelain", "--ignored"]), "");
     assert_eq!(place.git(&["symbolic-ref", "HEAD"]), "refs/heads/work\n");
@@ -165,8 +165,8 @@ pub fn assert_untouched(place: &Place) {
     assert_eq!(place.git(&["stash", "list"]), "");
 }
 
-/// The processes that carry the mark of a run: number and command line.
-pub fn marked(run: &RunId) -> Vec<String> {
+/// The processes that carry the mark of a run: id and command line.
+pub fn marked_processes(run: &RunId) -> Vec<String> {
     let mark = format!("REMAND_MARK={run}");
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").expect("/proc").flatten() {
@@ -183,19 +183,19 @@ pub fn marked(run: &RunId) -> Vec<String> {
     found
 }
 
-/// Waits until something is there that must come.
+/// Waits until `look` finds something.
 pub fn await_some<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
-    await_within(PATIENCE, what, look)
+    await_within(TIMEOUT, what, look)
 }
 
-/// The same with another patience.
-pub fn await_within<T>(patience: Duration, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let give_up = Instant::now() + patience;
+/// The same with another timeout.
+pub fn await_within<T>(timeout: Duration, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let give_up = Instant::now() + timeout;
     loop {
         if let Some(found) = look() {
             return found;
         }
-        assert!(Instant::now() < give_up, "{what} did not come within {patience:?}");
+        assert!(Instant::now() < give_up, "{what} did not come within {timeout:?}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -2,7 +2,7 @@
 
 mod again;
 
-use super::deaths::{at_each, is_begun, survived};
+use super::kills::{has_started, kill_at_each_point, output_unless_killed};
 use super::place::Place;
 use super::tickets::{
     self, FOLDER, PROPOSAL, SHIFT, TEXT, TICKET, agents, answer, circling, coded, design, dispatched,
@@ -32,7 +32,7 @@ fn input_of(place: &Place, phase: &str, nth: usize, name: &str) -> String {
     fs::read_to_string(folder.join("inputs").join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Why dispatches of a phase did not count.
+/// The reasons why dispatches of a phase were refused.
 fn refusals(place: &Place, phase: &str) -> Vec<String> {
     let run = place.latest().run;
     let rows = place.reader().dispatches(&run).expect("dispatches");
@@ -53,7 +53,7 @@ fn status_on_branch(place: &Place) -> Option<&'static str> {
 
 // DR-01, DR-02, DR-03, DR-22
 #[test]
-fn the_copy_on_the_branch_follows_the_phases_and_keeps_every_other_byte() {
+fn the_ticket_on_the_branch_follows_the_phases_and_keeps_every_other_byte() {
     let place = place(TEXT);
     let shown = tickets::run(&place, &agents());
     assert_eq!(shown.code, 0, "{shown:?}");
@@ -77,7 +77,7 @@ fn the_copy_on_the_branch_follows_the_phases_and_keeps_every_other_byte() {
             ),
         );
     assert_eq!(on_branch(&place, TICKET), expected);
-    // The user's own copy is the user's.
+    // The ticket in the user's checkout is unchanged.
     assert_eq!(fs::read_to_string(place.project().join(TICKET)).expect("the ticket"), TEXT);
     assert_eq!(place.git(&["status", "--porcelain"]), "");
     let order: Vec<String> =
@@ -101,7 +101,7 @@ fn without_a_trigger_the_revision_path_changes_nothing() {
     let with = place(TEXT);
     assert_eq!(tickets::run(&with, &agents()).code, 0);
     let without = place(TEXT);
-    let workflow = without.beside("ticket.yaml", &without_revisions());
+    let workflow = without.write_outside("ticket.yaml", &without_revisions());
     let mut words = tickets::arguments(&without, &agents());
     words.extend(["--workflow".to_string(), workflow]);
     let shown = without.remand(&words.iter().map(String::as_str).collect::<Vec<_>>());
@@ -197,7 +197,7 @@ fn the_third_red_gate_blocks_the_ticket_and_asks_a_human_with_the_full_context()
         "{last}"
     );
     assert!(!dispatched(&place).contains(&"revise".to_string()));
-    // Nobody answers but a human: resuming changes nothing.
+    // Only a human answers: resuming changes nothing.
     place.remand(&["resume"]);
     assert!(gate(&place).contains("Revise the design as the findings propose?"));
     assert!(!dispatched(&place).contains(&"revise".to_string()));
@@ -229,7 +229,7 @@ fn an_approved_revision_reaches_ticket_architect_and_implementer() {
     assert_eq!(before.iter().filter(|phase| *phase == "implement").count(), 3);
     let shown = answer(&place, &["approve", "--note", "Mind negative numbers."]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    // In one commit: the count, the approach that failed, the note and the status.
+    // One commit has the count, the approach that failed, the note and the status.
     let branch = place.latest().branch;
     let commit =
         place.git(&["log", "--reverse", "--format=%H", "-S", "Design Revision Count", &branch, "--", TICKET]);
@@ -247,11 +247,11 @@ fn an_approved_revision_reaches_ticket_architect_and_implementer() {
     let at_commit = place.git(&["show", &format!("{commit}:{TICKET}")]);
     let status = remand_documents::Ticket::read(at_commit).status();
     assert_eq!(status, Some(remand_documents::TicketStatus::ReadyForDesign));
-    // The architect is given the notes, the approaches and the findings.
+    // The architect gets the notes, the approaches and the findings.
     assert!(input_of(&place, "revise", 0, "human.md").contains("Mind negative numbers."));
     assert!(input_of(&place, "revise", 0, "failed-approaches.md").contains(SHIFT));
     assert!(input_of(&place, "revise", 0, "findings.yaml").contains("INCORRECT_INVARIANT"));
-    // The implementer continues with the last attempt's tree, without the discarded parts.
+    // The implementer continues with the tree of the last attempt, without the discarded parts.
     let log = input_of(&place, "implement", 3, "iteration-log.md");
     assert!(log.contains("### Attempt 3 (design 1,") && log.contains("It was the rounding"), "{log}");
     assert!(input_of(&place, "implement", 3, "findings.yaml").contains("discard"));
@@ -311,9 +311,9 @@ fn a_revision_that_is_not_a_delta_is_refused_like_other_bad_output() {
     assert_eq!(tickets::run(&place, &rehearsal).code, 5);
     let shown = answer(&place, &["approve"]);
     assert_eq!(shown.code, 4, "{shown:?}");
-    let told = refusals(&place, "revise");
-    assert!(told[0].contains("`DD-0079-002` changed, but the findings do not cite it"), "{told:?}");
-    assert!(told[1].contains("the findings cite `DD-0079-001`, but it did not change"), "{told:?}");
+    let reported = refusals(&place, "revise");
+    assert!(reported[0].contains("`DD-0079-002` changed, but the findings do not cite it"), "{reported:?}");
+    assert!(reported[1].contains("the findings cite `DD-0079-001`, but it did not change"), "{reported:?}");
     assert!(prompt_of(&place, "revise", 1).contains("the findings do not cite it"));
 }
 
@@ -325,11 +325,11 @@ fn a_design_without_approach_or_decisions_is_refused() {
     let rehearsal =
         [agents(), entry(json!({ "role": "architect", "attempt": 1 }), &[], document(bare))].concat();
     assert_eq!(tickets::run(&place, &rehearsal).code, 0);
-    let told = refusals(&place, "design").join("; ");
+    let reported = refusals(&place, "design").join("; ");
     for part in
         ["a section `Approach`", "no rationale, no alternatives", "begins with `DD-0079-`", "`DD-0079-001`"]
     {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(reported.contains(part), "{part}: {reported}");
     }
 }
 
@@ -365,13 +365,13 @@ fn not_within_the_design_three_times_leads_to_the_findings_of_the_reviewer() {
     rehearsal.push_str(&entry(json!({ "role": "findings" }), &[], right));
     let shown = tickets::run(&place, &rehearsal);
     assert_eq!(shown.code, 5, "{shown:?}");
-    let told = refusals(&place, "findings").join("; ");
+    let reported = refusals(&place, "findings").join("; ");
     for part in [
         "payload.revision: expected 1, found 2",
         "payload.produced_by: expected `reviewer`, found `implementer`",
         "payload.trigger: expected `changes-requested`, found `circle`",
     ] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(reported.contains(part), "{part}: {reported}");
     }
     let last = subjects(&place).pop().expect("a commit");
     assert!(last.starts_with("review: changes requested three times for one finding"), "{last}");
@@ -420,7 +420,7 @@ fn at_the_cap_only_close_is_left_and_the_ticket_says_why() {
 
 // DR-22
 #[test]
-fn a_branch_in_use_at_the_end_of_the_run_gets_its_papers_once_it_is_free() {
+fn a_branch_in_use_at_the_end_of_the_run_gets_its_documents_once_it_is_free() {
     let place = place(TEXT);
     assert_eq!(tickets::run(&place, &circling()).code, 5);
     let (run, branch) = (place.latest().run.0, place.latest().branch);
@@ -428,8 +428,11 @@ fn a_branch_in_use_at_the_end_of_the_run_gets_its_papers_once_it_is_free() {
     let shown = answer(&place, &["close"]);
     assert_eq!(shown.code, 4, "{shown:?}");
     assert_ne!(status_on_branch(&place), Some("Closed"), "nobody's checkout changes under them");
-    let told = shown.err.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("is checked out in") && told.contains(&format!("remand resume {run}")), "{told}");
+    let reported = shown.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        reported.contains("is checked out in") && reported.contains(&format!("remand resume {run}")),
+        "{reported}"
+    );
     place.git(&["switch", "-q", "-"]);
     let shown = place.remand(&["resume", &run]);
     assert_eq!(shown.code, 4, "{shown:?}");
@@ -452,7 +455,7 @@ fn a_ticket_that_is_closed_or_merged_is_not_worked_on() {
 
 // DR-19, CORE-09
 #[test]
-fn tickets_with_the_same_name_in_two_folders_are_refused_before_they_share_papers() {
+fn tickets_with_the_same_name_in_two_folders_are_refused_before_they_share_documents() {
     let place = place(TEXT);
     let other = "archive/2025/0079_doubling.md";
     place.write(other, "# Notes on doubling, no ticket\n");
@@ -496,7 +499,7 @@ fn spending_of_an_earlier_run_counts_although_its_branch_is_not_merged() {
     assert_eq!(shown.code, 5, "{shown:?}");
     assert_eq!(answer(&place, &["close"]).code, 4);
     let first = place.latest().run;
-    // The checkout does not mention it yet.
+    // The ticket in the checkout does not mention it yet.
     assert_eq!(tickets::run(&place, &again::going_on()).code, 0);
     let second = place.latest().run;
     assert_ne!(first, second);
@@ -509,7 +512,7 @@ fn spending_of_an_earlier_run_counts_although_its_branch_is_not_merged() {
 
 // DR-12
 #[test]
-fn a_proposal_that_failed_before_is_blocked_until_a_human_takes_it_off_the_list() {
+fn a_proposal_that_failed_before_is_blocked_until_a_human_removes_it_from_the_list() {
     let tried = TEXT.replace(
         "- **Author**: Dana\n",
         &format!("- **Author**: Dana\n- **Previous Design Approaches**:\n  - {PROPOSAL} [DD-0079-001]\n"),
@@ -519,8 +522,8 @@ fn a_proposal_that_failed_before_is_blocked_until_a_human_takes_it_off_the_list(
     let asked = gate(&place);
     assert!(asked.contains("The proposed approach failed before."), "{asked}");
     assert_eq!(dispatched(&place).iter().filter(|phase| *phase == "findings").count(), 2);
-    let told = input_of(&place, "findings", 1, "trigger.yaml");
-    assert!(told.contains("repeats previous approach 1"), "{told}");
+    let reported = input_of(&place, "findings", 1, "trigger.yaml");
+    assert!(reported.contains("repeats previous approach 1"), "{reported}");
     let run = place.latest().run;
     let listed = place.remand(&["ticket", "approaches", &run.0]);
     assert!(listed.out.contains(PROPOSAL), "{listed:?}");
@@ -561,12 +564,12 @@ fn a_revised_design_is_accepted_only_with_all_five_criteria_judged_and_met() {
     .concat();
     assert_eq!(tickets::run(&place, &rehearsal).code, 5);
     assert_eq!(answer(&place, &["approve"]).code, 4);
-    let told = refusals(&place, "design-review");
+    let reported = refusals(&place, "design-review");
     assert!(
-        told[0].contains("a judgement of every criterion") && told[0].contains("decision-citation"),
-        "{told:?}"
+        reported[0].contains("a judgement of every criterion") && reported[0].contains("decision-citation"),
+        "{reported:?}"
     );
-    assert!(told[1].contains("a verdict that matches the criteria"), "{told:?}");
+    assert!(reported[1].contains("a verdict that matches the criteria"), "{reported:?}");
 }
 
 // DR-16
@@ -608,7 +611,7 @@ fn in_interactive_mode_the_design_waits_and_the_note_reaches_ticket_and_architec
 
 // DR-01
 #[test]
-fn an_agent_that_writes_the_ticket_or_the_design_loses_its_dispatch() {
+fn a_dispatch_fails_if_its_agent_writes_the_ticket_or_the_design() {
     let place = place(TEXT);
     let rehearsal = [
         agents(),
@@ -620,8 +623,8 @@ fn an_agent_that_writes_the_ticket_or_the_design_loses_its_dispatch() {
     ]
     .concat();
     assert_eq!(tickets::run(&place, &rehearsal).code, 0);
-    let told = refusals(&place, "implement").join("; ");
-    assert!(told.contains(TICKET) && told.contains("design.md"), "{told}");
+    let reported = refusals(&place, "implement").join("; ");
+    assert!(reported.contains(TICKET) && reported.contains("design.md"), "{reported}");
     assert!(!on_branch(&place, TICKET).contains("# mine"));
 }
 
@@ -660,8 +663,8 @@ fn a_ticket_is_merged_when_the_current_branch_contains_the_work_or_a_human_confi
         4,
         "{change}"
     );
-    let told = place.remand(&["ticket", "show", TICKET]);
-    assert!(told.out.contains("the current branch contains it"), "{told:?}");
+    let reported = place.remand(&["ticket", "show", TICKET]);
+    assert!(reported.out.contains("the current branch contains it"), "{reported:?}");
 }
 
 // DR-22
@@ -679,8 +682,8 @@ fn a_ticket_is_merged_although_the_branch_of_its_run_is_gone() {
     place.git(&["commit", "-q", "--amend", "-m", &format!("Doubling (#12)\n\n{messages}")]);
     let shown = place.remand(&["ticket", "merged", TICKET]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    let told = place.remand(&["ticket", "show", TICKET]);
-    assert!(told.out.contains("the current branch contains it"), "{told:?}");
+    let reported = place.remand(&["ticket", "show", TICKET]);
+    assert!(reported.out.contains("the current branch contains it"), "{reported:?}");
 }
 
 #[test]
@@ -713,8 +716,8 @@ fn tickets_are_written_shown_and_corrected_from_the_command_line() {
 #[test]
 fn the_demonstration_shows_a_revision_and_the_cap() {
     let place = Place::new();
-    let folder = place.beside("demo", "");
-    fs::remove_file(&folder).expect("only its name is wanted");
+    let folder = place.write_outside("demo", "");
+    fs::remove_file(&folder).expect("only its name is needed");
     let mut command = place.command(&["demo", "ticket", "--into", &folder]);
     command.env_remove("REMAND_STATE_DIR");
     let shown = super::place::shown(command);
@@ -742,13 +745,13 @@ fn every_part_of_the_command_has_a_help() {
 /// The number of runs that share the points, as in `crash.rs`.
 const RUNS: u64 = 12;
 
-/// Takes the run with a revision to its end, dying at this point and every `RUNS` points after.
-fn die_at(first: u64) -> (Place, u64) {
+/// Finishes the run with a revision, with a kill at this point and at the `RUNS`-th of each process that resumes it.
+fn run_with_kills(first: u64) -> (Place, u64) {
     let place = place(TEXT);
     let begin = tickets::arguments(&place, &circling());
-    let (mut deaths, mut point, mut answered) = (0, first, false);
+    let (mut kills, mut point, mut answered) = (0, first, false);
     loop {
-        let begun = is_begun(&place);
+        let begun = has_started(&place);
         let run = if begun { place.latest().run.0 } else { String::new() };
         let words: Vec<&str> = match (begun, answered) {
             (false, _) => begin.iter().map(String::as_str).collect(),
@@ -757,37 +760,37 @@ fn die_at(first: u64) -> (Place, u64) {
             }
             (true, _) => vec!["resume"],
         };
-        let Some(output) = survived(&place, &words, Some(point)) else {
-            (deaths, point) = (deaths + 1, RUNS);
+        let Some(output) = output_unless_killed(&place, &words, Some(point)) else {
+            (kills, point) = (kills + 1, RUNS);
             continue;
         };
         match output.status.code() {
-            Some(0) if place.latest().stage.is_over() => return (place, deaths),
-            // Nothing is left but to answer.
+            Some(0) if place.latest().stage.is_over() => return (place, kills),
+            // The run waits for an answer.
             Some(0 | 5) => answered = true,
-            // The answer was recorded before the death.
+            // The answer was recorded before the kill.
             Some(1) if String::from_utf8_lossy(&output.stderr).contains("already has an answer") => {
                 answered = false
             }
-            other => panic!("{other:?} at {first}, {deaths} deaths: {output:?}"),
+            other => panic!("{other:?} at {first}, {kills} kills: {output:?}"),
         }
     }
 }
 
 // CORE-04, DR-10
 #[test]
-fn a_ticket_that_is_killed_at_any_point_comes_to_the_same_papers() {
+fn a_run_on_a_ticket_that_is_killed_at_any_point_writes_the_same_documents() {
     let calm = place(TEXT);
     assert_eq!(tickets::run(&calm, &circling()).code, 5);
     assert_eq!(answer(&calm, &["approve"]).code, 0);
     let expected = (files(&calm), subjects(&calm), dispatched(&calm));
-    let deaths = at_each(RUNS, |first| {
-        let (place, died) = die_at(first);
-        assert_eq!(subjects(&place), expected.1, "first at {first}, {died} deaths");
-        assert_eq!(dispatched(&place), expected.2, "first at {first}, {died} deaths");
-        assert!(files(&place) == expected.0, "first at {first}, {died} deaths: other papers");
+    let kills = kill_at_each_point(RUNS, |first| {
+        let (place, kills) = run_with_kills(first);
+        assert_eq!(subjects(&place), expected.1, "first at {first}, {kills} kills");
+        assert_eq!(dispatched(&place), expected.2, "first at {first}, {kills} kills");
+        assert!(files(&place) == expected.0, "first at {first}, {kills} kills: other documents");
         super::three_tasks::assert_sound(&place);
-        died
+        kills
     });
-    assert!(deaths > 2 * RUNS, "{deaths} deaths");
+    assert!(kills > 2 * RUNS, "{kills} kills");
 }

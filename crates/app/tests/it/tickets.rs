@@ -43,7 +43,7 @@ Numbers are doubled, *fractions too*.   <!-- two blanks, a comment -->
 pub const SHIFT: &str = "Double a number by shifting its bits one place to the left.";
 pub const ADD: &str = "Add the number to itself, so that fractions keep their value.";
 
-/// What findings propose; the revised design follows it in other words.
+/// The proposal of the findings; the revised design follows it in other words.
 pub const PROPOSAL: &str = "Compute the sum of the value with itself.";
 
 const TEST: &str = "import unittest\n\nfrom sums.double import double\n\n\nclass DoubleTest(unittest.TestCase):\n    \
@@ -212,7 +212,7 @@ pub fn agents() -> String {
     .concat()
 }
 
-/// The third attempt ends like the first: a circle, about which the implementer reports findings.
+/// The third attempt ends like the first, a circle, and the implementer reports findings about it.
 pub fn circling() -> String {
     let shift =
         |line: &str| write("sums/double.py", &format!("def double(a):\n    return {line}  # FIXME\n"));
@@ -243,7 +243,7 @@ pub fn circling() -> String {
     .concat()
 }
 
-/// Three attempts on different grounds that end red at the quality gate each time.
+/// Three attempts with different hypotheses that each end red at the quality gate.
 pub fn failing() -> String {
     let attempts = [
         ("a << 1", "A plain shift doubles whole numbers."),
@@ -262,7 +262,7 @@ pub fn failing() -> String {
 }
 
 pub fn arguments(place: &Place, rehearsal: &str) -> Vec<String> {
-    let script = place.beside("rehearsal.yaml", rehearsal);
+    let script = place.write_outside("rehearsal.yaml", rehearsal);
     let words = ["run", "--ticket", TICKET, "--autonomous", "--agent"];
     words.iter().map(ToString::to_string).chain([format!("rehearsal:{script}")]).collect()
 }
@@ -282,7 +282,7 @@ pub fn on_branch(place: &Place, path: &str) -> String {
     place.git(&["show", &format!("{}:{path}", place.latest().branch)])
 }
 
-/// Subjects of the commits on the branch, the first one first.
+/// Subjects of the commits on the branch, the oldest first.
 pub fn subjects(place: &Place) -> Vec<String> {
     let row = place.latest();
     let range = format!("{}..{}", row.base, row.branch);
@@ -300,7 +300,7 @@ pub fn files(place: &Place) -> BTreeMap<String, String> {
 pub fn dispatched(place: &Place) -> Vec<String> {
     let run = place.latest().run;
     let mut rows = place.reader().dispatches(&run).expect("dispatches");
-    // Dispatches that died with the engine are not part of the workflow.
+    // Dispatches that were interrupted with the engine are left out.
     rows.retain(|row| !row.command.contains('~'));
     rows.into_iter().map(|row| row.phase).collect()
 }

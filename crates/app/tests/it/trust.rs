@@ -1,12 +1,12 @@
-//! What the engine makes of agents that help themselves to a green check.
+//! Agents that cheat to get green checks, and how the engine reacts.
 
 use crate::place::Place;
 use crate::rehearsed::{Script, TEST_SUB, implemented, role, task};
 use remand_ledger::query::CheckFilter;
 use serde_json::json;
 
-/// What the engine found after a first round did this to the tests, and the second knew no way.
-fn found_after(place: &Place, first: &str) -> Vec<(String, String)> {
+/// The findings of the engine after the first round ran this command on the tests, and the second gave up.
+fn findings_after(place: &Place, first: &str) -> Vec<(String, String)> {
     let work = role("implementer").round(1).writes("sums/sub.py", crate::rehearsed::SUB);
     let stuck =
         json!({"verdict": "stuck", "hypothesis": "None is left.", "changes": [], "open": ["the test"]});
@@ -28,7 +28,7 @@ fn a_test_that_is_deleted_skipped_or_hollowed_out_keeps_the_gate_shut() {
     let void = "sed -i 's/add(1, 2), 3/3, 3/' tests/test_add.py";
     for first in ["rm tests/test_add.py", off, void] {
         let place = Place::new();
-        let found = found_after(&place, first);
+        let found = findings_after(&place, first);
         let wanted = ("tests:tests/test_add.py:AddTest::test_adds".to_string(), "Critical".to_string());
         assert_eq!(found, [wanted], "{first}");
         let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");
@@ -56,7 +56,7 @@ fn restoring_a_test_as_the_finding_asks_is_not_a_reversal() {
 #[test]
 fn settings_that_decide_which_tests_run_are_not_changed_unasked() {
     let place = Place::new();
-    let found = found_after(&place, "printf '[pytest]\\naddopts = --ignore=tests\\n' > pytest.ini");
+    let found = findings_after(&place, "printf '[pytest]\\naddopts = --ignore=tests\\n' > pytest.ini");
     assert!(found.iter().any(|(id, _)| id == "settings:pytest.ini"), "{found:?}");
 }
 
@@ -78,16 +78,16 @@ fn a_plan_may_remove_a_test_and_reviewers_are_informed() {
     assert!(notes.iter().any(|note| note.text.contains("is removed, as announced")), "{notes:?}");
 }
 
-/// Checks with a different output each time.
-const TELLING: &str = "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums && cat /proc/sys/kernel/random/uuid\"\n\
+/// Checks with a different output each time they run.
+const CHANGING_OUTPUT: &str = "[checks]\ndetect = false\n\n[checks.shape]\ncommand = \"test -d sums && cat /proc/sys/kernel/random/uuid\"\n\
                        tier = 1\n\n[checks.build]\ncommand = \"test -f sums/add.py && cat /proc/sys/kernel/random/uuid\"\n\
                        needs = [\"shape\"]\n";
 
 /// The results of the checks of the newest run, by phase and name.
 fn outputs(place: &Place) -> Vec<(String, String, bool)> {
     let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");
-    let telling = rows.iter().filter(|row| row.name == "shape" || row.name == "build");
-    telling
+    let changing = rows.iter().filter(|row| row.name == "shape" || row.name == "build");
+    changing
         .map(|row| {
             (format!("{:?} {}", row.phase, row.name), format!("{:?}", row.output), row.origin.is_some())
         })
@@ -97,7 +97,7 @@ fn outputs(place: &Place) -> Vec<(String, String, bool)> {
 // CORE-13 EP-13
 #[test]
 fn the_same_change_verified_twice_runs_nothing_the_second_time() {
-    let place = Place::configured(TELLING);
+    let place = Place::configured(CHANGING_OUTPUT);
     assert_eq!(place.quick(&Script::quick(), &[]).code, 0);
     let (first, original) = (outputs(&place), place.latest().run);
     assert!(first.iter().all(|(_, _, is_taken)| !is_taken), "{first:?}");
@@ -125,7 +125,7 @@ fn the_same_change_verified_twice_runs_nothing_the_second_time() {
 
 // EP-19 EP-32
 #[test]
-fn a_baseline_that_an_agent_makes_up_is_a_row_that_did_not_pass() {
+fn a_baseline_that_an_agent_invents_is_recorded_as_a_failed_row() {
     let place = Place::configured(crate::rehearsed::TRIVIAL);
     let mut lie = implemented("");
     lie["baseline"] = json!([{"name": "build", "passed": false}, {"name": "shape", "passed": true}]);
@@ -134,10 +134,10 @@ fn a_baseline_that_an_agent_makes_up_is_a_row_that_did_not_pass() {
     let shown = place.quick(&script, &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");
-    let told: Vec<_> = rows.iter().filter(|row| row.name == "baseline-discrepancy").collect();
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(!told[0].passed && told[0].reason.contains("claims that `build` failed"), "{told:?}");
-    let (run, all) = (place.latest(), "one confidence, wherever it is told");
+    let reported: Vec<_> = rows.iter().filter(|row| row.name == "baseline-discrepancy").collect();
+    assert_eq!(reported.len(), 1, "{reported:?}");
+    assert!(!reported[0].passed && reported[0].reason.contains("claims that `build` failed"), "{reported:?}");
+    let (run, all) = (place.latest(), "one confidence, in every report");
     assert_eq!(run.confidence, "medium", "{all}");
     assert!(shown.out.contains("done, confidence medium"), "{all}: {}", shown.out);
     assert!(place.remand(&["evidence"]).out.contains("## Confidence: medium"), "{all}");
@@ -170,15 +170,15 @@ fn doctor_shows_that_each_check_goes_red_and_names_one_that_cannot_fail() {
     let deaf = Place::configured(settings);
     let shown = deaf.remand(&["doctor", "--checks", "--json"]);
     assert_eq!(shown.code, 1, "{}{}", shown.out, shown.err);
-    let told: serde_json::Value = serde_json::from_str(&shown.out).expect("JSON");
-    let lines = told["lines"].as_array().expect("lines");
+    let reported: serde_json::Value = serde_json::from_str(&shown.out).expect("JSON");
+    let lines = reported["lines"].as_array().expect("lines");
     let about = |name: &str| {
         let of = |line: &&serde_json::Value| {
             line["part"] == "plants" && line["what"].as_str().is_some_and(|what| what.starts_with(name))
         };
         lines.iter().find(of).expect("a line").clone()
     };
-    assert_eq!(about("deaf")["health"], "fail", "{told}");
-    assert_eq!(about("odd")["health"], "warn", "{told}");
-    assert!(about("odd")["remedy"].as_str().is_some_and(|text| text.contains("plant =")), "{told}");
+    assert_eq!(about("deaf")["health"], "fail", "{reported}");
+    assert_eq!(about("odd")["health"], "warn", "{reported}");
+    assert!(about("odd")["remedy"].as_str().is_some_and(|text| text.contains("plant =")), "{reported}");
 }

@@ -6,7 +6,7 @@ use crate::three_tasks::assert_sound;
 use remand_ledger::query::DefectResolution;
 use serde_json::{Value, json};
 
-/// Takes b from a, the wrong way round.
+/// Subtracts the operands in the wrong order.
 const WRONG: &str = "def sub(a, b):\n    return b - a\n";
 
 fn units() -> [Value; 1] {
@@ -85,7 +85,7 @@ fn a_planning_defect_found_in_code_review_is_corrected_through_the_chain_and_no_
         [
             &["planning", "design", "design-review", "code", "code-review"][..],
             &["planning", "design", "design-review", "code", "code-review", "test"],
-            // A dispute changes nothing, so the review of the code stands.
+            // A dispute changes nothing, so the code review is not repeated.
             &["code", "test", "postmortem"],
         ]
         .concat()
@@ -140,7 +140,7 @@ fn the_defect_log_says_where_defects_came_from_and_what_correcting_them_cost() {
 
     let defects = reader.defects(&run).expect("defects");
 
-    let told: Vec<(&str, Vec<&str>, &str, DefectResolution)> = defects
+    let reported: Vec<(&str, Vec<&str>, &str, DefectResolution)> = defects
         .iter()
         .map(|row| {
             let injected = row.injected.iter().map(String::as_str).collect();
@@ -148,7 +148,7 @@ fn the_defect_log_says_where_defects_came_from_and_what_correcting_them_cost() {
         })
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             ("CR-1", vec!["planning", "design"], "code-review", DefectResolution::Corrected),
             ("CR-2", vec!["code"], "code-review", DefectResolution::Corrected),
@@ -159,7 +159,7 @@ fn the_defect_log_says_where_defects_came_from_and_what_correcting_them_cost() {
         defects[0].attempts.iter().map(|one| (one.phase.as_str(), one.dispatches)).collect();
     let chain = ["planning", "design", "design-review", "code", "code-review"];
     assert_eq!(attempts, chain.map(|phase| (phase, 1)));
-    // Every dispatch costs 100 tokens and a cent, and two defects share five of them.
+    // Every dispatch costs 100 tokens and a cent, and two defects share five dispatches.
     assert_eq!((defects[0].tokens, defects[0].money), (250, 25_000));
     assert_eq!((defects[2].tokens, defects[2].money), (200, 20_000));
     assert!(defects.iter().all(|row| row.time > 0), "{defects:?}");
@@ -171,10 +171,10 @@ fn the_defect_log_says_where_defects_came_from_and_what_correcting_them_cost() {
     let groups =
         json!([{"phase": "planning", "defects": ["CR-1"]}, {"phase": "code", "defects": ["CR-2", "T-1"]}]);
     assert_eq!(json_of(&place, &["defects"])["by_phase"], groups);
-    let told = place.remand(&["defects"]).out;
-    let at = |words: &str| told.find(words).unwrap_or_else(|| panic!("{words} in {told}"));
+    let reported = place.remand(&["defects"]).out;
+    let at = |words: &str| reported.find(words).unwrap_or_else(|| panic!("{words} in {reported}"));
     let order = ["\nplanning: 1 defect\n", "\nCR-1 ", "\ncode: 2 defects\n", "\nCR-2 ", "\nT-1 "].map(at);
-    assert!(order.is_sorted(), "{told}");
+    assert!(order.is_sorted(), "{reported}");
     assert_sound(&place);
 }
 
@@ -188,8 +188,8 @@ fn a_correction_of_unknown_cost_is_not_shown_as_free() {
     assert_eq!(place.tsp(&script).code, 0);
     let defects = place.reader().defects(&place.latest().run).expect("defects");
     assert_eq!((defects[0].unpriced, defects[2].unpriced), (1, 0), "{defects:?}");
-    let told = place.remand(&["defects"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("0.02, some cost unknown"), "{told}");
+    let reported = place.remand(&["defects"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(reported.contains("0.02, some cost unknown"), "{reported}");
     assert!(place.remand(&["stats", "--csv"]).out.lines().any(|line| line.contains(",,")), "no number");
 }
 
@@ -205,9 +205,9 @@ fn unreported_tokens_are_unknown_in_every_figure() {
     }
     let defects = place.reader().defects(&place.latest().run).expect("defects");
     assert_eq!((defects[0].unmetered, defects[2].unmetered), (1, 0), "{defects:?}");
-    let told = |words: &[&str]| place.remand(words).out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told(&["defects"]).contains("200 tokens, others unknown"), "{}", told(&["defects"]));
-    assert!(told(&["stats"]).contains("200 tokens, others unknown"), "{}", told(&["stats"]));
+    let reported = |words: &[&str]| place.remand(words).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(reported(&["defects"]).contains("200 tokens, others unknown"), "{}", reported(&["defects"]));
+    assert!(reported(&["stats"]).contains("200 tokens, others unknown"), "{}", reported(&["stats"]));
     let estimate = json_of(&place, &["estimate", "--size", "4", "--workflow", "tsp"]);
     assert_eq!(estimate["efforts"]["tokens"]["fit"]["too-few"]["points"], json!(0), "{estimate}");
 }
@@ -290,7 +290,7 @@ fn figures_cover_all_runs_of_a_workflow() {
         let phases = workflows[0]["phases"].as_array().expect("phases");
         phases.iter().find(|it| it["phase"] == name).expect("the phase").clone()
     };
-    // What was withdrawn was no defect. One was injected by planning, one by code; both were found in code review.
+    // A withdrawn finding is not a defect. Planning injected one, code another; both were found in code review.
     assert_eq!((&workflows[0]["runs"], &workflows[0]["defects"]), (&json!(2), &json!(2)));
     let (planning, review) = (phase("planning"), phase("code-review"));
     assert_eq!(
@@ -304,10 +304,10 @@ fn figures_cover_all_runs_of_a_workflow() {
     assert_eq!(phase("design-review")["yield"], json!(0.0));
     assert_eq!(planning["rates"], json!([0.5, 0.0]));
     assert_eq!(planning["correction"]["tokens"], json!(250));
-    // Five dispatches dealt with a defect of planning and one of code.
+    // Five dispatches corrected a planning defect and a code defect.
     assert_eq!(planning["correction"]["dispatches"], json!(2.5));
     assert_eq!(phase("code")["correction"]["dispatches"], json!(2.5));
-    // Twice two lines of code, and twice eight of a test.
+    // Two runs, each with two lines of code and eight lines of tests.
     let lines = workflows[0]["changed_lines"].as_f64().expect("lines");
     assert_eq!(lines, 20.0);
     assert_eq!(workflows[0]["density"].as_f64(), Some(2000.0 / lines));
@@ -328,7 +328,7 @@ fn figures_cover_all_runs_of_a_workflow() {
 fn an_estimate_needs_at_least_three_runs_and_says_so() {
     let place = Place::configured(TRIVIAL);
     let files = [("sums/sub.py", "green"), ("tests/test_sub.py", "green"), ("README.md", "yellow")];
-    // 100 tokens per dispatch, and more for the planner in proportion to the size of the plan.
+    // 100 tokens per dispatch; the planner uses more for a larger plan.
     for (count, tokens) in [(1, 300), (2, 400), (3, 600)] {
         let units = [unit("unit-1", &files[..count], &[])];
         let planner = role("tsp-planner").costs(tokens).says(plan(&units));

@@ -1,17 +1,17 @@
-//! A program that is newer than its ledger: every command upgrades the ledger and continues.
+//! A ledger that is older than the binary: every command upgrades the ledger and continues.
 
 use crate::place::Place;
 use crate::rehearsed::{Script, TRIVIAL};
 use std::process::Command;
 
-/// Removes what formats 9 and 12 added; 10 and 11 added nothing that a table shows.
+/// Removes the additions of formats 9 and 12; 10 and 11 changed no table.
 const TO_FORMAT_8: &str = "import sqlite3, sys\nwith sqlite3.connect(sys.argv[1], isolation_level=None) as db:\n    \
      db.executescript('DROP TABLE followed; DROP TABLE deliveries; DROP TABLE run_details; \
      ALTER TABLE gates DROP COLUMN limit_kind; ALTER TABLE rulings DROP COLUMN kind; \
      ALTER TABLE checks DROP COLUMN tree; ALTER TABLE commands DROP COLUMN malformed; PRAGMA user_version = 8')\n";
 
 fn make_older(place: &Place) {
-    // Whoever opens it for writing has its tables show everything.
+    // Opening the ledger for writing brings its tables up to date.
     drop(place.ledger());
     let output = Command::new("python3")
         .args(["-c", TO_FORMAT_8])

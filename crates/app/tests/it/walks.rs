@@ -3,7 +3,7 @@
 use crate::{root, shown};
 
 #[test]
-fn each_walk_goes_as_it_is_written() {
+fn each_walk_succeeds_with_the_expected_output() {
     let mut names: Vec<String> = std::fs::read_dir(root().join("fixtures/walks"))
         .expect("walks")
         .map(|entry| entry.expect("entry").file_name().to_string_lossy().into_owned())

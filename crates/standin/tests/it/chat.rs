@@ -19,13 +19,13 @@ fn request(workspace: &Workspace, tools: &[Value], turns: &[Value]) -> Value {
 }
 
 /// The items that a program adds to the history after a turn.
-fn after(turn: &Value) -> [Value; 2] {
+fn history_after(turn: &Value) -> [Value; 2] {
     let message = turn["choices"][0]["message"].clone();
     let id = message["tool_calls"][0]["id"].clone();
     [message, json!({"role": "tool", "tool_call_id": id, "content": "ok"})]
 }
 
-fn called(turn: &Value) -> (String, Value) {
+fn tool_call(turn: &Value) -> (String, Value) {
     let function = &turn["choices"][0]["message"]["tool_calls"][0]["function"];
     let arguments = function["arguments"].as_str().unwrap_or_else(|| panic!("{turn}"));
     (function["name"].as_str().unwrap().to_owned(), serde_json::from_str(arguments).unwrap())
@@ -63,8 +63,8 @@ fn actions_become_calls_of_the_programs_tools_and_tokens_add_up() {
         if turn["choices"][0]["finish_reason"] == "stop" {
             break;
         }
-        calls.push(called(&turn));
-        history.extend(after(&turn));
+        calls.push(tool_call(&turn));
+        history.extend(history_after(&turn));
     }
     let tree = workspace.tree();
     let file = tree.join("main.rs");
@@ -91,7 +91,7 @@ fn a_dispatch_that_is_issued_again_is_planned_for_the_current_tree() {
         tool("write", json!({"filePath": {}, "content": {}})),
         tool("read", json!({"filePath": {"type": "string"}})),
     ];
-    let first = || called(&post(&standin, PATH, &request(&workspace, &tools, &[])).json()).0;
+    let first = || tool_call(&post(&standin, PATH, &request(&workspace, &tools, &[])).json()).0;
     assert_eq!(first(), "write");
     std::fs::write(workspace.tree().join("a.txt"), "a").unwrap();
     assert_eq!(first(), "read", "programs allow a replacement only after reading the file");

@@ -1,4 +1,4 @@
-//! The stand-in, called by plain requests in each protocol, and by real agent programs.
+//! The stand-in, called with plain requests in each protocol, and by real agent programs.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 mod chat;

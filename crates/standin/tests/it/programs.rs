@@ -1,4 +1,4 @@
-//! The real agent programs, each with its own script: the effects of the model's actions are checked.
+//! Each real agent program plays a script, and the effects of the model's actions are checked.
 
 use crate::workspace::{Workspace, standin};
 use remand_process::{Cancel, Exit, JobEnd, ProcessJob, run};
@@ -15,8 +15,8 @@ const ENTRY: &str = "  usage: {tokens: {input: 4001, output: 203, cached: 100}}\
                      \x20 - result: {payload: {verdict: done}}\n\
                      \x20 - answer: all done\n";
 
-/// The folder in which `tools/agents` installs the programs; none if the user skipped them, which is printed.
-fn installed(name: &str) -> Option<PathBuf> {
+/// The path of a program that `tools/agents` installed; `None`, with a message, if the user skipped the programs.
+fn installed_program(name: &str) -> Option<PathBuf> {
     let built = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-tools");
     let tools = std::env::var_os("REMAND_TEST_TOOLS").map_or_else(built, PathBuf::from);
     let programs = tools.join("agents/node_modules/.bin");
@@ -43,7 +43,7 @@ struct Trial {
 
 impl Trial {
     fn new(name: &str) -> Option<Trial> {
-        let program = installed(name)?;
+        let program = installed_program(name)?;
         let (workspace, standin) = (Workspace::new(), standin(ENTRY));
         fs::write(workspace.tree().join("main.rs"), "fn main() {}\n").unwrap();
         let (home, temporary) = (workspace.root().join("home"), workspace.root().join("tmp"));
@@ -94,7 +94,7 @@ fn lines(ended: &JobEnd) -> Vec<Value> {
     ended.stdout.text().lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// The last line of a type.
+/// The last line with this type.
 fn last<'l>(lines: &'l [Value], kind: &str) -> &'l Value {
     lines.iter().rfind(|line| line["type"] == kind).unwrap_or_else(|| panic!("no {kind}: {lines:?}"))
 }

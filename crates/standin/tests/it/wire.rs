@@ -16,7 +16,7 @@ impl Reply {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
     }
 
-    /// The events of a stream, each with its name if it has one.
+    /// The events of a stream, each with its name or an empty string.
     pub fn events(&self) -> Vec<(String, Value)> {
         assert!(self.head.contains("text/event-stream"), "{}", self.head);
         let events = self.body.split("\n\n").filter(|event| !event.is_empty() && *event != "data: [DONE]");

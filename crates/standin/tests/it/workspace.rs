@@ -60,7 +60,7 @@ impl Workspace {
     }
 }
 
-/// A stand-in whose script has one entry, for the role `maker`, with these keys.
+/// A stand-in with a script of one entry, for the role `maker`, with these keys.
 pub fn standin(entry: &str) -> Standin {
     let text = format!("rehearsal: 1\ndispatches:\n- role: maker\n{entry}");
     Standin::start(Script::parse(&text, "test").unwrap()).unwrap()

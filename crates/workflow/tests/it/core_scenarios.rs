@@ -1,4 +1,4 @@
-//! What holds for every workflow.
+//! Properties of every workflow.
 
 mod detection;
 mod interruption;

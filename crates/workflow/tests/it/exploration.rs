@@ -1,4 +1,4 @@
-//! The kernel itself, driven through every path of the shipped workflows, and along random ones.
+//! Drives the kernel through every path of the shipped workflows, and along random ones.
 
 use crate::support::{feature, finding, injected_by, issue, quick, security_blocker, spec, ticket, tsp};
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ use remand_workflow::explore::transitions::Liveness;
 use remand_workflow::explore::{Scenario, bound};
 use std::collections::{BTreeSet, HashMap};
 
-/// A run in the middle: its state and the commands that wait for their event.
+/// A point of a run: its state and the open commands.
 #[derive(Clone)]
 struct Point {
     state: State,
@@ -28,7 +28,7 @@ impl Point {
     fn start(program: &Program, mode: Mode, tasks: u16) -> Point {
         let mut point = Point { state: State::new(program), open: Vec::new() };
         let lists = program.lists.iter().map(|name| (name.clone(), items(name, tasks))).collect();
-        // Lists are known from the start, so that budgets sized by them do not depend on when.
+        // Lists are known from the start, so the budgets sized by them are too.
         let flags = program.flags.iter().map(|flag| (flag.clone(), true)).collect();
         let start = Start { mode, lists, flags, ..Start::default() };
         point.take(program, &Event::Started(start)).expect("starts");
@@ -51,7 +51,7 @@ impl Point {
         Ok(taken.receipt)
     }
 
-    /// The next command to end: tasks one after the other, so that orders are not tried that do not matter.
+    /// The next command to end: tasks one after the other, because their order does not matter.
     fn next(&self) -> Option<&Command> {
         self.open.iter().min_by_key(|command| command.id().map(|id| (id.lane, id.seat)))
     }
@@ -84,10 +84,11 @@ fn answers(program: &Program, state: &State, command: &Command) -> Vec<Event> {
                     .map(move |flags| answer(id, program.signal(*option), flags))
             })
             .collect(),
-        Command::Operate { .. } if id.visit == 0 => vec![ended(id, Outcome::Said(Box::default()))],
-        Command::Operate { .. } | Command::Dispatch(_) => {
-            outcomes(program, state, command, id).into_iter().map(|outcome| ended(id, outcome)).collect()
-        }
+        Command::Operate { .. } if id.visit == 0 => vec![ended_event(id, Outcome::Said(Box::default()))],
+        Command::Operate { .. } | Command::Dispatch(_) => outcomes(program, state, command, id)
+            .into_iter()
+            .map(|outcome| ended_event(id, outcome))
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -134,7 +135,7 @@ fn outcomes(program: &Program, state: &State, command: &Command, id: CommandId) 
             for flags in flags_set_by(program, id) {
                 let report = Report {
                     flags,
-                    wrote: fresh(program, state, id),
+                    wrote: fresh_content(program, state, id),
                     ..Report::saying(program.signal(signal))
                 };
                 all.push(Outcome::Said(Box::new(report)));
@@ -161,8 +162,8 @@ fn flags_set_by(program: &Program, id: CommandId) -> Vec<Vec<(String, bool)>> {
     all
 }
 
-/// New content for everything that a phase writes.
-fn fresh(program: &Program, state: &State, id: CommandId) -> Vec<(String, Digest)> {
+/// New content for every artifact that a phase writes.
+fn fresh_content(program: &Program, state: &State, id: CommandId) -> Vec<(String, Digest)> {
     let digest = Digest(u64::from(state.changes) + 7);
     let writes = &program.phase(id.phase).writes;
     writes.iter().map(|artifact| (program.artifacts[artifact.index()].clone(), digest)).collect()
@@ -181,7 +182,7 @@ fn injections(program: &Program, state: &State, id: CommandId, signal: SignalId)
                 found = security_blocker(found);
                 says = contract.says[contract.says.len() - 1];
             }
-            let wrote = fresh(program, state, id);
+            let wrote = fresh_content(program, state, id);
             Outcome::Said(Box::new(Report {
                 findings: vec![found],
                 wrote,
@@ -196,11 +197,11 @@ fn answer(id: CommandId, option: &str, flags: Vec<(String, bool)>) -> Event {
     Event::Answered { id, option: option.to_string(), by, note, flags, grants: Grants::AskedFor }
 }
 
-fn ended(id: CommandId, outcome: Outcome) -> Event {
+fn ended_event(id: CommandId, outcome: Outcome) -> Event {
     Event::Ended { id, outcome, usage: Usage::default() }
 }
 
-/// What decides how a run can go on: everything but what it remembers.
+/// The part of the state that decides how a run can continue, without its history.
 fn key(program: &Program, point: &Point, liveness: Option<&(Liveness, Vec<u16>)>) -> Vec<u16> {
     let state = &point.state;
     let node = MachineNode {
@@ -223,7 +224,7 @@ fn key(program: &Program, point: &Point, liveness: Option<&(Liveness, Vec<u16>)>
         remand_kernel::state::Stage::Ending { at, .. } => 2 + at,
         remand_kernel::state::Stage::Ended(_) => 99,
     });
-    // Where a carried finding would be sent decides what `remand injector` does.
+    // The origin of a carried finding decides where `remand injector` leads.
     let carried = state.main.carried.iter().filter_map(|at| state.findings.get(*at as usize));
     key.extend(
         carried
@@ -259,7 +260,7 @@ fn seats(seats: &[remand_kernel::state::Seat], key: &mut Vec<u16>) {
     }
 }
 
-/// The most dispatches on any path, and how many points there are. Every path ends or waits for a human.
+/// The maximum number of dispatches on any path, and the number of points. Every path ends or waits for a human.
 fn explore(
     program: &Program,
     mode: Mode,
@@ -269,11 +270,11 @@ fn explore(
     let mut memo: HashMap<Vec<u16>, u64> = HashMap::new();
     let start = Point::start(program, mode, tasks);
     let first = start.state.used.dispatches;
-    let most = first + most_from(program, start, &mut memo, liveness, 0);
-    (most, memo.len())
+    let max = first + max_from(program, start, &mut memo, liveness, 0);
+    (max, memo.len())
 }
 
-fn most_from(
+fn max_from(
     program: &Program,
     mut point: Point,
     memo: &mut HashMap<Vec<u16>, u64>,
@@ -281,7 +282,7 @@ fn most_from(
     depth: usize,
 ) -> u64 {
     assert!(depth < 20_000, "a path does not end");
-    // The worst world: everything changed, so nothing stands.
+    // The worst case: everything changed, so no result stands.
     point.state.results.iter_mut().for_each(|result| *result = None);
     point.state.finished.clear();
     point.state.task_inbox.clear();
@@ -293,23 +294,23 @@ fn most_from(
     if let Some(known) = memo.get(&key) {
         return *known;
     }
-    let mut most = 0;
+    let mut max = 0;
     for event in answers(program, &point.state, &command) {
         let mut next = point.clone();
         let before = next.state.used.dispatches;
         next.take(program, &event).unwrap_or_else(|refusal| panic!("{refusal}: {event:?}"));
-        // A route that holds leads back to the same question: nothing is lost by not following it.
+        // A route that holds leads back to the same question, so it need not be followed.
         if next.state.hold.is_some() {
             continue;
         }
         let spent = next.state.used.dispatches - before;
-        most = most.max(spent + most_from(program, next, memo, liveness, depth + 1));
+        max = max.max(spent + max_from(program, next, memo, liveness, depth + 1));
     }
-    memo.insert(key, most);
-    most
+    memo.insert(key, max);
+    max
 }
 
-/// Runs with a stack that deep paths need.
+/// Runs on a stack that is large enough for deep paths.
 fn deep<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     std::thread::Builder::new().stack_size(1 << 30).spawn(work).expect("thread").join().expect("explored")
 }
@@ -320,7 +321,7 @@ fn assert_bound_is_exact(program: &'static Program, mode: Mode, tasks: u16) {
         Mode::Autonomous => stated.autonomous.dispatches,
         Mode::Interactive => stated.interactive.dispatches,
     };
-    let (most, points) = deep(move || {
+    let (max, points) = deep(move || {
         let full = Machine::new(program, Scenario::new(program, mode, &[("gaps", 1)]), Counting::Exact)
             .starts(None, remand_kernel::program::Confidence::High)
             .pop()
@@ -329,13 +330,13 @@ fn assert_bound_is_exact(program: &'static Program, mode: Mode, tasks: u16) {
         let liveness = (program.name == "issue").then(|| (Liveness::new(program), full));
         explore(program, mode, tasks, liveness.as_ref())
     });
-    println!("{} {} {tasks}: {most} dispatches at most, {points} points", program.name, mode.name());
-    assert_eq!(most, worst, "{} {} with {tasks} tasks", program.name, mode.name());
+    println!("{} {} {tasks}: {max} dispatches at most, {points} points", program.name, mode.name());
+    assert_eq!(max, worst, "{} {} with {tasks} tasks", program.name, mode.name());
 }
 
 // EP-31 BY-03
 #[test]
-fn no_path_of_feature_takes_more_than_its_bound_and_one_takes_it() {
+fn no_path_of_feature_exceeds_its_bound_and_one_reaches_it() {
     assert_bound_is_exact(feature(), Mode::Autonomous, 1);
     assert_bound_is_exact(feature(), Mode::Autonomous, 2);
     assert_bound_is_exact(feature(), Mode::Interactive, 1);
@@ -343,39 +344,39 @@ fn no_path_of_feature_takes_more_than_its_bound_and_one_takes_it() {
 
 // BY-03
 #[test]
-fn no_path_of_quick_takes_more_than_its_bound_and_one_takes_it() {
+fn no_path_of_quick_exceeds_its_bound_and_one_reaches_it() {
     assert_bound_is_exact(quick(), Mode::Autonomous, 1);
     assert_bound_is_exact(quick(), Mode::Interactive, 1);
 }
 
 // BY-03
 #[test]
-fn no_path_of_issue_takes_more_than_its_bound_and_one_takes_it() {
+fn no_path_of_issue_exceeds_its_bound_and_one_reaches_it() {
     assert_bound_is_exact(issue(), Mode::Autonomous, 1);
     assert_bound_is_exact(issue(), Mode::Interactive, 3);
 }
 
 // BY-03
 #[test]
-fn no_path_of_ticket_takes_more_than_its_bound_and_one_takes_it() {
+fn no_path_of_ticket_exceeds_its_bound_and_one_reaches_it() {
     assert_bound_is_exact(ticket(), Mode::Autonomous, 1);
     assert_bound_is_exact(ticket(), Mode::Interactive, 1);
 }
 
 // BY-03
 #[test]
-fn no_path_of_spec_takes_more_than_its_bound_and_one_takes_it() {
+fn no_path_of_spec_exceeds_its_bound_and_one_reaches_it() {
     assert_bound_is_exact(spec(), Mode::Autonomous, 1);
     assert_bound_is_exact(spec(), Mode::Interactive, 1);
 }
 
 // BY-03
 #[test]
-fn no_path_of_tsp_takes_more_than_its_bound_and_one_takes_it() {
+fn no_path_of_tsp_exceeds_its_bound_and_one_reaches_it() {
     assert_bound_is_exact(tsp(), Mode::Autonomous, 1);
 }
 
-/// A random way through a workflow: which open command ends, how, and whether the event comes twice.
+/// A random path through a workflow: which open command ends, how, and whether the event is a duplicate.
 fn random_walk() -> impl Strategy<Value = Vec<(u8, u8, bool)>> {
     proptest::collection::vec((any::<u8>(), any::<u8>(), any::<bool>()), 1..200)
 }
@@ -401,7 +402,7 @@ proptest! {
         let lists = program.lists.iter().map(|name| (name.clone(), items(name, tasks))).collect();
         let flags = program.flags.iter().map(|flag| (flag.clone(), true)).collect();
         let mut journal = vec![Event::Started(Start { mode, lists, flags, ..Start::default() })];
-        let most = bound(program, &[("tasks", tasks), ("gaps", 1), ("batches", 3)]).expect("bounded");
+        let max = bound(program, &[("tasks", tasks), ("gaps", 1), ("batches", 3)]).expect("bounded");
         let mut issued: BTreeSet<CommandId> = point.open.iter().filter_map(Command::id).collect();
         for (which, how, twice) in choices {
             if point.open.is_empty() {
@@ -411,7 +412,7 @@ proptest! {
             let mut possible = answers(program, &point.state, &command);
             if let (Some(id), Command::Dispatch(_)) = (command.id(), &command) {
                 let failure = Failure::ALL[usize::from(how) % 2];
-                possible.push(ended(id, Outcome::Failed { failure, detail: String::new(), in_a_row: 0 }));
+                possible.push(ended_event(id, Outcome::Failed { failure, detail: String::new(), in_a_row: 0 }));
             }
             let event = possible[usize::from(how) % possible.len()].clone();
             point.take(program, &event).expect("legal");
@@ -426,7 +427,7 @@ proptest! {
                 prop_assert_eq!(&before, &point.state);
             }
         }
-        // No command was ever issued under an id that was used before.
+// No command id is used twice.
         let mut replayed = State::new(program);
         let mut commands = Vec::new();
         for event in &journal {
@@ -435,7 +436,7 @@ proptest! {
         let ids: Vec<CommandId> = commands.iter().filter_map(Command::id).collect();
         prop_assert_eq!(ids.len(), ids.iter().collect::<BTreeSet<_>>().len());
         prop_assert_eq!(&replayed, &point.state);
-        let worst = if interactive { most.interactive } else { most.autonomous };
+        let worst = if interactive { max.interactive } else { max.autonomous };
         prop_assert!(point.state.used.dispatches <= worst.with_retries);
     }
 
@@ -462,7 +463,7 @@ proptest! {
             for event in answers(program, &point.state, &command).into_iter().take(1) {
                 let before = point.open.len();
                 let handler = command.id().is_some_and(|id| id.visit == 0);
-                point.take(program, &event).expect("late is harmless");
+                point.take(program, &event).expect("a late event is harmless");
                 prop_assert!(handler || point.open.len() == before);
             }
         }
@@ -490,7 +491,7 @@ proptest! {
             let event = if answered {
                 answer(id, program.signal(SignalId(signal)), Vec::new())
             } else {
-                ended(id, Outcome::Supposed(SignalId(signal)))
+                ended_event(id, Outcome::Supposed(SignalId(signal)))
             };
             let before = state.clone();
             if step(program, &mut state, &event).is_err() {

@@ -24,7 +24,7 @@ fn with_tasks(count: usize) -> Run {
     Setup::of(feature()).tasks(tasks).run()
 }
 
-fn with(tasks: Vec<Item>) -> Run {
+fn run_with(tasks: Vec<Item>) -> Run {
     Setup::of(feature()).tasks(tasks).run()
 }
 
@@ -32,29 +32,29 @@ fn interactive() -> Run {
     Setup::of(feature()).interactive().run()
 }
 
-/// A finding at the file of a task.
-fn about(task: &str, id: &str, claim: &str) -> Finding {
+/// A finding about the file of a task.
+fn finding_about(task: &str, id: &str, claim: &str) -> Finding {
     let place = Location { file: format!("src/{task}.rs"), symbol: "run".to_string(), line: 1 };
     Finding { place, ..finding(id, claim) }
 }
 
-fn of_severity(severity: Severity, finding: Finding) -> Finding {
+fn with_severity(severity: Severity, finding: Finding) -> Finding {
     Finding { severity, ..finding }
 }
 
-/// The last event led to this ruling.
+/// Asserts that the last event led to this ruling.
 fn ruled(run: &Run, line: &str) {
     let lines: Vec<String> =
         run.walker.records.last().expect("an event").rulings.iter().map(|ruling| ruling.line()).collect();
     assert!(lines.iter().any(|ruled| ruled == line), "no `{line}` in {lines:#?}\n{}", run.trace());
 }
 
-/// How often the run ruled this.
+/// How often the run made this ruling.
 fn times_ruled(run: &Run, line: &str) -> usize {
     run.rulings().lines().filter(|ruled| *ruled == line).count()
 }
 
-/// Where the run is now, for `since`.
+/// The current position of the run, for `since`.
 fn mark(run: &Run) -> usize {
     run.walker.records.len()
 }
@@ -64,7 +64,7 @@ fn since(run: &Run, mark: usize) -> Vec<String> {
     run.walker.records[mark..].iter().flat_map(|taken| taken.commands.iter().cloned()).collect()
 }
 
-/// All commands of the run that begin like this.
+/// All commands of the run that start with this text.
 fn commands_like(run: &Run, start: &str) -> Vec<String> {
     since(run, 0).into_iter().filter(|command| command.starts_with(start)).collect()
 }
@@ -79,7 +79,7 @@ fn open(run: &Run, phase: &str) -> Vec<Dispatch> {
     run.walker.open.iter().filter_map(at).collect()
 }
 
-/// The ids of what waits at a phase, in order of seats and tasks.
+/// The ids of the open commands of a phase, in order of seats and tasks.
 fn ids(run: &Run, phase: &str) -> Vec<CommandId> {
     let phase = run.walker.program.phase_named(phase).expect("phase");
     run.walker.open.iter().filter_map(Command::id).filter(|id| id.phase == phase).collect()
@@ -89,13 +89,13 @@ fn ends(run: &mut Run, id: CommandId, outcome: Outcome) -> Result<Step, WalkErro
     run.walker.feed(Event::Ended { id, outcome, usage: Usage::default() }, format!("{id} ends"))
 }
 
-/// What waits at a phase ends with this report.
+/// Ends the open command of a phase with this report.
 fn reports(run: &mut Run, phase: &str, report: Report) -> Result<Step, WalkError> {
     let id = *ids(run, phase).first().expect("waits");
     ends(run, id, Outcome::Said(Box::new(report)))
 }
 
-/// Each reviewer with a verdict and findings of its own.
+/// Ends the review with a verdict and findings of each reviewer.
 fn review(run: &mut Run, phase: &str, members: Vec<(&str, Vec<Finding>)>) {
     run.until(phase);
     let ids = ids(run, phase);
@@ -111,8 +111,8 @@ fn rejects(run: &mut Run, phase: &str, findings: Vec<Finding>) {
     review(run, phase, vec![("needs-revision", findings), ("needs-revision", vec![]), ("approve", vec![])]);
 }
 
-/// A task goes happily through its sub-flow until it comes to this phase; to the end if there is none.
-fn goes(run: &mut Run, task: &str, until: &str) {
+/// A task passes through its sub-flow until it reaches this phase, or to the end if it never does.
+fn advance_task(run: &mut Run, task: &str, until: &str) {
     let flow = [
         ("implement", "done"),
         ("self-check", "passed"),

@@ -1,4 +1,4 @@
-//! Role files of other tools: what they give, what stays ours, and what is named as not used.
+//! Role files of other tools: the parts that are used, the parts that stay Remand's, and the report of unused parts.
 
 use remand_workflow::diagnostic::Diagnostic;
 use remand_workflow::foreign::{self, AgentTool, RoleFormat, Unused};
@@ -13,28 +13,24 @@ fn fixture(name: &str) -> SourceText {
     SourceText::new(name, std::fs::read_to_string(path).expect("a fixture"))
 }
 
-/// The shipped roles with a file for one of them, and what of it is not used.
-fn adopted(
-    title: &str,
-    tool: AgentTool,
-    source: &SourceText,
-) -> Result<(Roles, Vec<Unused>), Vec<Diagnostic>> {
+/// The shipped roles with a file for one of them, and the parts of the file that are not used.
+fn adopt(title: &str, tool: AgentTool, source: &SourceText) -> Result<(Roles, Vec<Unused>), Vec<Diagnostic>> {
     let mut roles = Roles::shipped();
     let unused = roles.adopt(title, &foreign::read(tool, source)?, source)?;
     Ok((roles, unused))
 }
 
-fn told(unused: &[Unused]) -> String {
+fn render(unused: &[Unused]) -> String {
     unused.iter().map(|unused| format!("line {}: {unused}\n", unused.line)).collect()
 }
 
 fn snapshot(name: &str, unused: &[Unused]) {
     insta::with_settings!({ snapshot_path => "snapshots/foreign", prepend_module_to_snapshot => false }, {
-        insta::assert_snapshot!(name, told(unused));
+        insta::assert_snapshot!(name, render(unused));
     });
 }
 
-fn may(spec: &RoleSpec) -> (BTreeSet<Writable>, bool, bool) {
+fn permissions(spec: &RoleSpec) -> (BTreeSet<Writable>, bool, bool) {
     (spec.may_write.clone(), spec.shell, spec.network)
 }
 
@@ -44,13 +40,13 @@ fn inline(front: &str) -> SourceText {
 
 // BY-08
 #[test]
-fn a_subagent_of_claude_code_gives_prompt_and_model_and_narrows() {
-    let (roles, unused) = adopted("reviewer", AgentTool::Claude, &fixture("claude.md")).expect("adopted");
+fn a_subagent_of_claude_code_sets_prompt_and_model_and_narrows_permissions() {
+    let (roles, unused) = adopt("reviewer", AgentTool::Claude, &fixture("claude.md")).expect("adopted");
     let (ours, theirs) =
         (Roles::shipped().get("reviewer").cloned().expect("ours"), roles.get("reviewer").expect("a role"));
     assert_eq!(theirs.model.as_deref(), Some("opus"));
     assert_eq!((&theirs.says, &theirs.result, theirs.time), (&ours.says, &ours.result, ours.time));
-    assert_eq!(may(theirs), (BTreeSet::from([Writable::Report]), true, false));
+    assert_eq!(permissions(theirs), (BTreeSet::from([Writable::Report]), true, false));
     assert!(
         theirs.about.starts_with("Use this agent after a change: it looks for holes."),
         "{}",
@@ -68,9 +64,9 @@ fn a_subagent_of_claude_code_gives_prompt_and_model_and_narrows() {
 #[test]
 fn a_custom_agent_of_copilot_grants_what_its_tools_can_do() {
     let (roles, unused) =
-        adopted("implementer", AgentTool::Copilot, &fixture("copilot.agent.md")).expect("adopted");
-    let ours = Roles::shipped().get("implementer").map(may);
-    assert_eq!(roles.get("implementer").map(may), ours);
+        adopt("implementer", AgentTool::Copilot, &fixture("copilot.agent.md")).expect("adopted");
+    let ours = Roles::shipped().get("implementer").map(permissions);
+    assert_eq!(roles.get("implementer").map(permissions), ours);
     assert_eq!(roles.get("implementer").and_then(|spec| spec.model.as_deref()), Some("GPT-5.2 (copilot)"));
     snapshot("copilot", &unused);
 }
@@ -78,19 +74,22 @@ fn a_custom_agent_of_copilot_grants_what_its_tools_can_do() {
 // BY-08
 #[test]
 fn an_agent_of_opencode_is_read_in_all_its_forms() {
-    let (roles, unused) = adopted("reviewer", AgentTool::Opencode, &fixture("opencode.md")).expect("adopted");
-    assert_eq!(roles.get("reviewer").map(may), Some((BTreeSet::from([Writable::Report]), false, false)));
+    let (roles, unused) = adopt("reviewer", AgentTool::Opencode, &fixture("opencode.md")).expect("adopted");
+    assert_eq!(
+        roles.get("reviewer").map(permissions),
+        Some((BTreeSet::from([Writable::Report]), false, false))
+    );
     snapshot("opencode", &unused);
     let (roles, unused) =
-        adopted("implementer", AgentTool::Opencode, &fixture("opencode-rules.md")).expect("adopted");
+        adopt("implementer", AgentTool::Opencode, &fixture("opencode-rules.md")).expect("adopted");
     let places = BTreeSet::from([Writable::Report, Writable::TaskFiles]);
-    assert_eq!(roles.get("implementer").map(may), Some((places, false, false)));
+    assert_eq!(roles.get("implementer").map(permissions), Some((places, false, false)));
     snapshot("opencode-rules", &unused);
 }
 
 // BY-08
 #[test]
-fn no_foreign_file_gives_more_than_the_role_has() {
+fn no_foreign_file_grants_more_than_the_role_has() {
     let everything = [
         (AgentTool::Claude, inline("name: all\ndescription: All.")),
         (AgentTool::Claude, inline("name: all\ntools: [Edit, Write, Bash, WebFetch, WebSearch]")),
@@ -102,11 +101,11 @@ fn no_foreign_file_gives_more_than_the_role_has() {
     for (tool, source) in &everything {
         let names: Vec<String> = Roles::shipped().titles().map(str::to_string).collect();
         for title in names {
-            let (roles, _) = adopted(&title, *tool, source).expect("adopted");
+            let (roles, _) = adopt(&title, *tool, source).expect("adopted");
             let ours = Roles::shipped();
             for spec in roles.all() {
                 let ours = ours.get(&spec.title).expect("ours");
-                assert_eq!(may(spec), may(ours), "{title} by {}", tool.name());
+                assert_eq!(permissions(spec), permissions(ours), "{title} by {}", tool.name());
                 assert_eq!(
                     (&spec.says, &spec.changes, &spec.lists),
                     (&ours.says, &ours.changes, &ours.lists)
@@ -118,7 +117,7 @@ fn no_foreign_file_gives_more_than_the_role_has() {
 
 // BY-08
 #[test]
-fn a_file_that_gives_no_tool_to_write_with_is_refused_for_a_role_that_changes_code() {
+fn a_file_without_a_tool_for_writing_is_refused_for_a_role_that_changes_code() {
     for (tool, front) in [
         (AgentTool::Claude, "tools: Read, Grep"),
         (AgentTool::Claude, "permissionMode: plan"),
@@ -128,7 +127,7 @@ fn a_file_that_gives_no_tool_to_write_with_is_refused_for_a_role_that_changes_co
         (AgentTool::Opencode, "permission: {edit: ask}"),
         (AgentTool::Opencode, "tools: {edit: false}"),
     ] {
-        let problems = adopted("implementer", tool, &inline(front)).expect_err(front);
+        let problems = adopt("implementer", tool, &inline(front)).expect_err(front);
         let message = "`implementer` changes code, but the file gives it no tool that writes";
         assert_eq!(problems[0].message, message, "{front}");
     }
@@ -138,16 +137,16 @@ fn a_file_that_gives_no_tool_to_write_with_is_refused_for_a_role_that_changes_co
 #[test]
 fn a_role_with_modes_keeps_their_sections_and_narrows_each() {
     let source = inline("tools: [Read, Bash]");
-    let (roles, unused) = adopted("check", AgentTool::Claude, &source).expect("adopted");
+    let (roles, unused) = adopt("check", AgentTool::Claude, &source).expect("adopted");
     let prompt = roles.prompt("check/code").expect("a prompt");
     assert!(prompt.starts_with("Do it.\n\n## What you return\n"), "{prompt}");
     assert!(prompt.contains("## Mode: code") && !prompt.contains("## Mode: split"), "{prompt}");
     assert!(roles.all().filter(|spec| spec.title.starts_with("check")).all(|spec| !spec.shell));
     assert_eq!(
-        told(&unused),
+        render(&unused),
         "line 2: `Bash` is not used: `check` may not start programs, and a file of another tool can only narrow that\n"
     );
-    let (roles, _) = adopted("check/code", AgentTool::Claude, &source).expect("adopted");
+    let (roles, _) = adopt("check/code", AgentTool::Claude, &source).expect("adopted");
     assert_eq!(roles.prompt("check"), Roles::shipped().prompt("check"), "other modes stay ours");
     assert!(roles.prompt("check/code").is_some_and(|prompt| prompt.starts_with("Do it.")));
 }
@@ -190,7 +189,7 @@ fn windows_line_ends_and_a_file_without_front_matter_are_read() {
 
 // BY-08
 #[test]
-fn a_role_as_it_is_in_effect_can_be_written_and_read_again() {
+fn the_effective_role_can_be_written_and_read_again() {
     for name in Roles::shipped().texts().map(|(name, _)| name.to_string()).collect::<Vec<_>>() {
         let roles = Roles::shipped();
         let mut again = Roles::default();
@@ -202,7 +201,7 @@ fn a_role_as_it_is_in_effect_can_be_written_and_read_again() {
             assert_eq!(again.prompt(&spec.title), roles.prompt(&spec.title), "{}", spec.title);
         }
     }
-    let (roles, _) = adopted("reviewer", AgentTool::Claude, &fixture("claude.md")).expect("adopted");
+    let (roles, _) = adopt("reviewer", AgentTool::Claude, &fixture("claude.md")).expect("adopted");
     let mut again = Roles::default();
     again
         .add("reviewer", &SourceText::new("again.md", roles.to_file("reviewer").expect("a role")))

@@ -1,6 +1,6 @@
-//! Damaged workflow files: whatever the text, the checker answers, and what it accepts keeps its bound.
+//! Damaged workflow files: the checker never panics, and every file that it accepts keeps its bound.
 //!
-//! `FUZZ_SECONDS=600 cargo test -p remand-workflow --release fuzz` looks for ten minutes.
+//! `FUZZ_SECONDS=600 cargo test -p remand-workflow --release fuzz` runs for ten minutes.
 
 use remand_kernel::command::{Command, QuestionKind};
 use remand_kernel::event::{Event, Grants, Item, Mode, Outcome, Start, Usage};
@@ -11,7 +11,7 @@ use remand_workflow::roles::Roles;
 use remand_workflow::{check_bytes, shipped};
 use std::time::{Duration, Instant};
 
-/// A small generator of numbers; a failing seed is printed and can be tried again.
+/// A small random number generator; a failing seed is printed and can be tried again.
 struct Dice(u64);
 
 impl Dice {
@@ -36,7 +36,7 @@ const WORDS: &[&str] = &[
 ];
 
 /// A shipped workflow with some damage.
-fn damaged(dice: &mut Dice) -> Vec<u8> {
+fn damage(dice: &mut Dice) -> Vec<u8> {
     let (_, text) = shipped::WORKFLOWS[dice.below(shipped::WORKFLOWS.len())];
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     for _ in 0..=dice.below(4) {
@@ -82,7 +82,7 @@ fn with_word(line: &str, dice: &mut Dice) -> String {
     words.join(" ")
 }
 
-/// Drives an accepted program along a random path: it must keep its bound, and every event must be legal.
+/// Drives an accepted program along a random path: it must keep its bound, and must accept every event.
 fn drive(program: &Program, dice: &mut Dice) {
     let tasks = u16::try_from(1 + dice.below(4)).expect("few");
     let Ok(bound) = bound(program, &[("tasks", tasks), ("gaps", 1), ("batches", 3)]) else {
@@ -166,7 +166,7 @@ fn damaged_files_never_panic_and_accepted_ones_keep_their_bound() {
     while start.elapsed() < Duration::from_secs(seconds) {
         let this = seed + tried;
         let mut dice = Dice(this);
-        let bytes = damaged(&mut dice);
+        let bytes = damage(&mut dice);
         let began = Instant::now();
         let outcome = std::panic::catch_unwind(|| {
             let checked = check_bytes("damaged.yaml", &bytes, &roles);

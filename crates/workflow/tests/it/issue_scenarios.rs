@@ -13,30 +13,30 @@ use remand_kernel::finding::{Finding, FindingKind};
 use remand_kernel::ids::CommandId;
 use remand_workflow::walk::WalkError;
 
-/// A run whose plan is one task.
+/// A run with a plan of one task.
 fn one_task() -> Run {
     Setup::of(issue()).run()
 }
 
-/// A run whose plan splits into three tasks.
+/// A run with a plan that splits into three tasks.
 fn three_tasks() -> Run {
     Setup::of(issue()).tasks(vec![task("t1", &[]), task("t2", &["t1"]), task("t3", &[])]).run()
 }
 
-/// The last event led to this ruling.
+/// Asserts that the last event led to this ruling.
 fn ruled(run: &Run, line: &str) {
     let lines: Vec<String> =
         run.walker.records.last().expect("an event").rulings.iter().map(|ruling| ruling.line()).collect();
     assert!(lines.iter().any(|ruled| ruled == line), "no `{line}` in {lines:#?}\n{}", run.trace());
 }
 
-/// All commands of the run that begin like this.
+/// All commands of the run that start with this text.
 fn commands_like(run: &Run, start: &str) -> Vec<String> {
     let commands = run.walker.records.iter().flat_map(|taken| taken.commands.iter().cloned());
     commands.filter(|command| command.starts_with(start)).collect()
 }
 
-/// Where the run is now, for `since`.
+/// The current position of the run, for `since`.
 fn mark(run: &Run) -> usize {
     run.walker.records.len()
 }
@@ -46,7 +46,7 @@ fn since(run: &Run, mark: usize) -> Vec<String> {
     run.walker.records[mark..].iter().flat_map(|taken| taken.commands.iter().cloned()).collect()
 }
 
-/// What waits at a phase, in order of seats.
+/// The open commands of a phase, in order of seats.
 fn open(run: &Run, phase: &str) -> Vec<Command> {
     let phase = run.walker.program.phase_named(phase).expect("phase");
     let at = |command: &&Command| command.id().is_some_and(|id| id.phase == phase);
@@ -63,12 +63,12 @@ fn ends(run: &mut Run, id: CommandId, report: Report) -> Result<Step, WalkError>
 }
 
 /// A finding of one kind.
-fn a(kind: FindingKind, id: &str, claim: &str) -> Finding {
+fn finding_of_kind(kind: FindingKind, id: &str, claim: &str) -> Finding {
     Finding { kind: Some(kind), ..finding(id, claim) }
 }
 
-/// The failure operations end, one after the other.
-fn handled(run: &mut Run) {
+/// Ends the failure operations, one after the other.
+fn end_failure_operations(run: &mut Run) {
     for operation in ["comment-issue", "back-to-todo", "discard-work-tree"] {
         run.says(operation, "done");
     }

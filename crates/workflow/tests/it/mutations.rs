@@ -1,4 +1,4 @@
-//! Every route, budget and payment of the shipped workflows is needed: without it the file is refused, by the right
+//! Every route, budget and payment of the shipped workflows is needed: a file without it is refused by the right
 //! rule and at the right line.
 
 use remand_workflow::diagnostic::{Code, Diagnostic};
@@ -7,13 +7,13 @@ use remand_workflow::roles::Roles;
 use remand_workflow::source::{SourceText, Span};
 use remand_workflow::{check, shipped};
 
-/// A file with one thing taken out.
+/// A file with one element removed.
 struct Mutant {
     what: String,
     text: String,
-    /// One of these rules must be broken.
+    /// The file must break one of these rules.
     rules: &'static [Code],
-    /// At one of these lines; empty when the rule shows wherever the thing was used.
+    /// The diagnostic must be at one of these lines; empty if it can be at any use of the element.
     lines: Vec<usize>,
 }
 
@@ -28,7 +28,7 @@ fn mutants(source: &SourceText, file: &WorkflowFile) -> Vec<Mutant> {
                 rules: &[Code::NoRoute, Code::Exception],
                 lines: [lines, lines_of_aliases(source, phase, &signal.value)].concat(),
             });
-            all.extend(unpaid(source, &format!("{}: {}", phase.name.value, signal.value), route));
+            all.extend(without_payment(source, &format!("{}: {}", phase.name.value, signal.value), route));
         }
         if let Some(rounds) = &phase.rounds {
             all.push(Mutant {
@@ -55,7 +55,7 @@ fn mutants(source: &SourceText, file: &WorkflowFile) -> Vec<Mutant> {
             lines: Vec::new(),
         });
         if let Some(then) = &budget.then {
-            all.extend(unpaid(source, &format!("then of {}", budget.name.value), then));
+            all.extend(without_payment(source, &format!("then of {}", budget.name.value), then));
         }
     }
     all
@@ -72,7 +72,7 @@ fn phases(decls: &[PhaseDecl]) -> Vec<&PhaseDecl> {
     all
 }
 
-/// Routes that say `as SIGNAL` fall with the route of that signal.
+/// The lines of routes that say `as SIGNAL`, which break when the route of that signal is removed.
 fn lines_of_aliases(source: &SourceText, phase: &PhaseDecl, signal: &str) -> Vec<usize> {
     let alias = format!("as {signal}");
     phase
@@ -83,8 +83,8 @@ fn lines_of_aliases(source: &SourceText, phase: &PhaseDecl, signal: &str) -> Vec
         .collect()
 }
 
-/// The route without its payment, and without that of its `else`.
-fn unpaid(source: &SourceText, what: &str, route: &RouteDecl) -> Vec<Mutant> {
+/// Mutants of a route without its payment, and without the payment of its `else`.
+fn without_payment(source: &SourceText, what: &str, route: &RouteDecl) -> Vec<Mutant> {
     let mut all = Vec::new();
     if let (Some(first), Some(last)) = (route.spends.first(), route.spends.last()) {
         let before = source.text[..first.span.start].rfind(" spending ").expect("spending");
@@ -97,7 +97,7 @@ fn unpaid(source: &SourceText, what: &str, route: &RouteDecl) -> Vec<Mutant> {
         });
     }
     if let Some(otherwise) = &route.otherwise {
-        all.extend(unpaid(source, what, otherwise));
+        all.extend(without_payment(source, what, otherwise));
     }
     all
 }
@@ -108,7 +108,7 @@ fn without_line(source: &SourceText, span: Span) -> String {
     format!("{}{}", &source.text[..start], &source.text[end..])
 }
 
-/// Takes `key: value` out: its line, or in braces its part of the line.
+/// Removes `key: value`: its line, or its part of the line if it is in braces.
 fn without_entry(source: &SourceText, key: Span, value: Span) -> String {
     let start = source.text[..key.start].rfind('\n').map_or(0, |at| at + 1);
     if !source.text[start..key.start].contains('{') {
@@ -133,7 +133,7 @@ fn assert_all_found(name: &str) {
         assert!(!checked.accepted(), "{name}: {} is not missed", mutant.what);
         let right = |problem: &Diagnostic| {
             let line = checked.source.position(problem.span.start).0;
-            // Behind a removed line everything stands one line higher.
+            // Everything after a removed line moves up by one.
             let near = mutant.lines.iter().any(|expected| line == *expected || line + 1 == *expected);
             mutant.rules.contains(&problem.code) && (mutant.lines.is_empty() || near)
         };
@@ -161,31 +161,31 @@ fn assert_all_found(name: &str) {
 
 // CORE-02
 #[test]
-fn nothing_can_be_taken_out_of_feature() {
+fn nothing_can_be_removed_from_feature() {
     assert_all_found("feature");
 }
 
 #[test]
-fn nothing_can_be_taken_out_of_quick() {
+fn nothing_can_be_removed_from_quick() {
     assert_all_found("quick");
 }
 
 #[test]
-fn nothing_can_be_taken_out_of_issue() {
+fn nothing_can_be_removed_from_issue() {
     assert_all_found("issue");
 }
 
 #[test]
-fn nothing_can_be_taken_out_of_ticket() {
+fn nothing_can_be_removed_from_ticket() {
     assert_all_found("ticket");
 }
 
 #[test]
-fn nothing_can_be_taken_out_of_spec() {
+fn nothing_can_be_removed_from_spec() {
     assert_all_found("spec");
 }
 
 #[test]
-fn nothing_can_be_taken_out_of_tsp() {
+fn nothing_can_be_removed_from_tsp() {
     assert_all_found("tsp");
 }

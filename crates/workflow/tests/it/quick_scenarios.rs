@@ -1,4 +1,4 @@
-//! `quick`: everyday changes, without eight roles.
+//! `quick`: everyday changes with two roles.
 
 use crate::support::{Setup, finding, minor, quick, security_blocker};
 

@@ -1,4 +1,4 @@
-//! Role files: what their front matter may say, and which part of the body an agent is told.
+//! Role files: the keys of their front matter, and the part of the body that becomes the prompt.
 
 use remand_workflow::diagnostic::Style;
 use remand_workflow::keys::ROLE_KEYS;
@@ -13,7 +13,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn added(name: &str, text: &str) -> Roles {
+fn add_role(name: &str, text: &str) -> Roles {
     let mut roles = Roles::default();
     roles.add(name, &SourceText::new(format!("{name}.md"), text)).expect("accepted");
     roles
@@ -55,7 +55,7 @@ fn a_refused_file_leaves_the_roles_as_they_were() {
 
 #[test]
 fn missing_keys_of_a_contract_have_defaults() {
-    let roles = added("plain", "---\nabout: Looks.\nsays: [done]\n---\n");
+    let roles = add_role("plain", "---\nabout: Looks.\nsays: [done]\n---\n");
     let plain = spec(&roles, "plain");
     assert_eq!((plain.result.as_str(), plain.time), ("completion-contract", 30));
     assert_eq!((plain.shell, plain.network), (true, false));
@@ -70,7 +70,7 @@ fn a_mode_inherits_result_time_and_permissions_unless_it_sets_them() {
                 \x20 same: {about: Codes., says: [done], changes: [code]}\n\
                 \x20 other: {about: Looks., says: [done], result: verdict, time: 5, may-write: [report], shell: true, \
                 network: false, remembers: false}\n---\n";
-    let roles = added("coder", text);
+    let roles = add_role("coder", text);
     let (plain, same, other) =
         (spec(&roles, "coder"), spec(&roles, "coder/same"), spec(&roles, "coder/other"));
     assert_eq!(RoleSpec { title: plain.title.clone(), ..same }, plain);
@@ -105,7 +105,7 @@ fn every_documented_key_is_read_and_no_other() {
     let documented: BTreeSet<&str> = ROLE_KEYS.iter().map(|(key, _, _)| *key).collect();
     assert_eq!(documented, values.keys().copied().collect());
     let front: String = values.iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
-    let all = spec(&added("all", &format!("---\n{front}---\n")), "all");
+    let all = spec(&add_role("all", &format!("---\n{front}---\n")), "all");
     assert_eq!((all.time, all.shell, all.network, all.guarded), (7, false, true, true));
     assert!(!all.tree && all.remembers);
     assert_eq!(all.judges, ["coverage"]);
@@ -113,7 +113,7 @@ fn every_documented_key_is_read_and_no_other() {
 }
 
 #[test]
-fn the_guide_names_every_key_result_and_place() {
+fn the_guide_names_every_key_result_and_permission_to_write() {
     let guide = std::fs::read_to_string(root().join("docs/reference/roles.md")).expect("the guide");
     let rows: BTreeSet<&str> = guide
         .lines()
@@ -132,7 +132,7 @@ fn the_prompt_of_a_mode_has_the_common_part_and_its_own_section_only() {
     let text = "---\nabout: Reviews.\nsays: [yes]\nmodes:\n  a: {about: A., says: [yes]}\n  b: {about: B., says: \
                 [yes]}\n  c: {about: C., says: [yes]}\n---\n\n# r\n\n## Purpose\n\nCommon.\n\n```text\n## Mode: a\n```\n\n\
                 ## Mode: a\n\nOnly a.\n\n### Part\n\nStill a.\n\n## Never\n\nLast.\n\n## Mode: b\n\nOnly b.\n";
-    let roles = added("r", text);
+    let roles = add_role("r", text);
     let common = "# r\n\n## Purpose\n\nCommon.\n\n```text\n## Mode: a\n```\n\n## Never\n\nLast.\n";
     let prompt = |title: &str| roles.prompt(title).expect("a prompt");
     assert_eq!(prompt("r"), common);
@@ -157,7 +157,7 @@ fn a_file_of_the_user_replaces_the_shipped_one_with_all_its_modes() {
 
 // CORE-18
 #[test]
-fn the_texts_to_pin_are_those_of_all_files_byte_for_byte() {
+fn the_pinned_texts_equal_all_files_byte_for_byte() {
     let roles = Roles::shipped();
     let pinned: BTreeMap<&str, &str> = roles.texts().collect();
     assert_eq!(pinned, shipped::ROLES.iter().copied().collect());

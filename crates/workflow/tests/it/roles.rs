@@ -1,4 +1,4 @@
-//! The shipped roles: readable, used, of one form, and never asked for a number of findings.
+//! The shipped roles: readable, used, uniform, and never asked for a number of findings.
 
 use remand_workflow::permissions::Writable;
 use remand_workflow::roles::Roles;
@@ -48,12 +48,12 @@ fn no_role_is_asked_for_a_number_of_findings() {
     assert_eq!(quota("Report every defect that you find; none is a good answer."), None);
 }
 
-/// The sentence that asks for a number of findings, if there is one.
+/// The first sentence that asks for a number of findings, if any.
 fn quota(text: &str) -> Option<String> {
     const NUMBERS: &[&str] =
         &["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "dozen", "several"];
     const ASKED: &[&str] = &["finding", "issue", "problem", "defect", "bug", "flaw", "gap"];
-    // A sentence may go on in the next line, but not over a blank one or into the next item.
+    // A sentence may continue on the next line, but not past a blank line or into the next item.
     text.replace("\n\n", ".")
         .replace("\n- ", ".")
         .split(['.', ';'])
@@ -75,7 +75,7 @@ fn quota(text: &str) -> Option<String> {
         .map(|sentence| sentence.trim().to_string())
 }
 
-/// The headings of a role's body, in their order; a section for each mode follows.
+/// The headings of a role's body, in order; a section for each mode follows.
 const SECTIONS: &[&str] = &["Purpose", "What you get", "What to do", "What you return", "Rules", "Never"];
 
 fn headings(text: &str) -> Vec<&str> {
@@ -88,7 +88,7 @@ fn section<'t>(text: &'t str, heading: &str) -> &'t str {
     &rest[..rest.find("\n## ").unwrap_or(rest.len())]
 }
 
-/// Words in lower case, without what stands in backticks.
+/// Words in lower case, without text in backticks.
 fn words(text: &str) -> Vec<String> {
     let plain: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");
     plain.split(|letter: char| !letter.is_alphanumeric()).map(str::to_lowercase).collect()
@@ -118,17 +118,17 @@ fn every_role_file_has_the_same_sections_in_the_same_order() {
 fn a_prompt_is_about_one_screen() {
     let roles = Roles::shipped();
     for (name, text) in shipped::ROLES {
-        let most = match *name {
+        let max = match *name {
             "check" => 8000,
             "architect" => 5000,
             _ => 3500,
         };
-        assert!(text.chars().count() <= most, "{name} has {} characters", text.chars().count());
+        assert!(text.chars().count() <= max, "{name} has {} characters", text.chars().count());
         assert!(text.lines().all(|line| line.chars().count() <= 120), "{name} has a long line");
     }
     for title in roles.titles() {
         let lines = roles.prompt(title).expect("a prompt").lines().count();
-        assert!(lines <= 72, "{title} is told {lines} lines");
+        assert!(lines <= 72, "the prompt of {title} has {lines} lines");
     }
 }
 
@@ -155,7 +155,7 @@ fn every_verdict_is_explained_where_it_is_given() {
 // EP-10 OT-08 OT-13 DR-07 DR-15 SR-02 PF-02
 #[test]
 fn prompts_name_the_keys_that_results_are_read_by() {
-    let told: &[(&str, &[&str])] = &[
+    let expected: &[(&str, &[&str])] = &[
         ("planner", &["`green`", "`yellow`", "`red`", "`standard`", "`large`", "`documentation`"]),
         (
             "check/split",
@@ -184,10 +184,10 @@ fn prompts_name_the_keys_that_results_are_read_by() {
         ("tsp-tester", &["`planning`", "`design`", "`code`", "`test`"]),
     ];
     let roles = Roles::shipped();
-    for (title, words) in told {
+    for (title, words) in expected {
         let prompt = roles.prompt(title).expect("a prompt");
         for word in *words {
-            assert!(prompt.contains(word), "{title} is not told {word}");
+            assert!(prompt.contains(word), "the prompt of {title} lacks {word}");
         }
     }
 }
@@ -203,15 +203,21 @@ fn a_prompt_states_the_permissions_that_the_role_has() {
         let title = &spec.title;
         let mut places = spec.may_write.iter().filter(|place| **place != Writable::Report);
         if spec.is_read_only() {
-            assert!(rules.contains("report"), "{title} is not told that its report is all it writes");
+            assert!(
+                rules.contains("report"),
+                "the prompt of {title} does not say that its report is all it writes"
+            );
         } else {
-            assert!(!rules.contains("Read-only"), "{title} is told that it is read-only");
+            assert!(!rules.contains("Read-only"), "the prompt of {title} says that it is read-only");
             writing.push((spec.title.as_str(), places.next().map_or("", |place| place.name())));
         }
         assert_eq!(places.next(), None, "{title} has one kind of place at most");
         assert_eq!(rules.contains("out a shell") || rules.contains("no shell"), !spec.shell, "{title}");
         assert!(!spec.network, "{title} has the network");
-        assert!(section(&prompt, "Never").contains("etwork"), "{title} is not told about the network");
+        assert!(
+            section(&prompt, "Never").contains("etwork"),
+            "the prompt of {title} does not mention the network"
+        );
     }
     let expected = [
         ("coder", "tree"),
@@ -233,7 +239,10 @@ fn a_prompt_states_the_permissions_that_the_role_has() {
 fn no_role_is_asked_to_run_git() {
     for (name, text) in shipped::ROLES {
         assert_eq!(git_command(text), None, "{name} is asked to run git");
-        assert!(words(section(text, "Never")).contains(&"git".to_string()), "{name} is not told about git");
+        assert!(
+            words(section(text, "Never")).contains(&"git".to_string()),
+            "the prompt of {name} does not mention git"
+        );
     }
     assert_eq!(git_command("Run `git add -A` when you are done.").as_deref(), Some("git add"));
     assert_eq!(git_command("Then git commit it.").as_deref(), Some("git commit"));
@@ -254,7 +263,7 @@ fn git_command(text: &str) -> Option<String> {
 }
 
 #[test]
-fn prompts_speak_of_no_product_and_do_not_shout() {
+fn prompts_name_no_product_and_do_not_shout() {
     const PRODUCTS: &[&str] = &[
         "aider",
         "anthropic",

@@ -1,4 +1,4 @@
-//! Workflows that once were accepted although the kernel could break what was proven of them.
+//! Workflows that were once accepted although the kernel could break their proven guarantees.
 
 use crate::support::{feature, finding};
 use remand_kernel::event::{Event, Item, Outcome, Report, Start, Usage};
@@ -12,7 +12,7 @@ use remand_workflow::source::SourceText;
 use remand_workflow::walk::{WalkStep, Walker};
 use std::path::Path;
 
-/// Roles with nothing but a contract.
+/// Roles that only have a contract.
 fn roles() -> Roles {
     let mut roles = Roles::shipped();
     for (name, contract) in [
@@ -48,7 +48,7 @@ fn a_workflow_that_the_kernel_could_break_is_refused() {
         let checked = checked(&text);
         assert!(!checked.accepted(), "{} is accepted", path.display());
         let codes: Vec<&str> = checked.diagnostics.iter().map(|problem| problem.code.id()).collect();
-        // Refused for what is wrong with it, not because it cannot be read.
+        // The file is refused by a rule, not because it cannot be parsed.
         assert!(
             codes.iter().all(|code| !code.starts_with('N') && *code != "S003"),
             "{}: {codes:?}",
@@ -60,7 +60,7 @@ fn a_workflow_that_the_kernel_could_break_is_refused() {
 }
 
 #[test]
-fn a_budget_that_goes_by_a_list_grows_once() {
+fn a_budget_sized_by_a_list_grows_once() {
     let text = "name: x\nabout: X.\nsubject: request\nbudgets:\n  again: 2 or tasks / 1 per run, then fail\ndefaults: \
                 {no-result: fail}\nphases:\n  plan: {role: lst, on: {ok: next}}\n  work:\n    role: w\n    on: {ok: done, \
                 again: remand plan spending again, other: fail, third: fail}\n";
@@ -81,7 +81,7 @@ fn a_budget_that_goes_by_a_list_grows_once() {
 }
 
 #[test]
-fn a_flow_without_a_phase_to_begin_with_is_done() {
+fn a_flow_without_a_phase_that_can_start_is_done() {
     let text = "name: x\nabout: X.\nsubject: request\nflags: {urgent: U.}\ndefaults: {no-result: fail}\nphases:\n  a: {when: \
                 urgent, role: ed, on: {ok: done}}\n";
     let checked = checked(text);
@@ -115,7 +115,7 @@ fn a_result_that_would_be_sent_back_now_does_not_stand() {
 
 // EP-32
 #[test]
-fn a_degraded_result_lowers_the_confidence_that_phases_are_entered_by() {
+fn a_degraded_result_lowers_the_confidence_that_decides_which_phases_run() {
     let text = "name: x\nabout: X.\nsubject: request\ndefaults: {no-result: fail}\nphases:\n  make: {role: ed, on: {ok: \
                 next}}\n  sure: {when: confidence is high, role: ed, on: {ok: done}}\n  doubtful: {role: ed, on: {ok: \
                 done}}\n";
@@ -146,7 +146,7 @@ fn a_report_cannot_change_the_list_that_is_worked_through() {
 }
 
 #[test]
-fn a_retry_during_a_hold_is_given_out_when_the_hold_ends() {
+fn a_retry_during_a_hold_is_dispatched_when_the_hold_ends() {
     let mut run = crate::support::Setup::of(feature()).run();
     run.until("research");
     let first = open(&run);
@@ -156,7 +156,7 @@ fn a_retry_during_a_hold_is_given_out_when_the_hold_ends() {
         usage: Usage::default(),
     };
     run.walker.feed(fail(0, Failure::Environment), String::new()).expect("held");
-    run.walker.feed(fail(1, Failure::Malformed), String::new()).expect("kept back");
+    run.walker.feed(fail(1, Failure::Malformed), String::new()).expect("held back");
     run.says("hold", "go-on");
     assert_eq!(run.commands().lines().count(), 2, "{}", run.trace());
     run.finish();

@@ -1,4 +1,4 @@
-//! Runs of shipped workflows on paper, for scenarios.
+//! Simulated runs of shipped workflows, for scenarios.
 
 use remand_kernel::Program;
 use remand_kernel::change::Approach;
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 macro_rules! shipped {
     ($($name:ident),*) => {$(
-        /// The compiled workflow, which must be accepted.
+/// The compiled workflow.
         pub fn $name() -> &'static Program {
             static PROGRAM: LazyLock<Program> = LazyLock::new(|| program(stringify!($name)));
             &PROGRAM
@@ -74,7 +74,7 @@ impl Setup {
     }
 }
 
-/// A task with an id and what it needs; its file is `src/ID.rs`.
+/// A task with an id and its dependencies; its file is `src/ID.rs`.
 pub fn task(id: &str, needs: &[&str]) -> Item {
     Item {
         id: id.to_string(),
@@ -90,7 +90,7 @@ impl Run {
         self.happens(happening(phase, signal))
     }
 
-    /// Each member of a phase says its own.
+    /// Each member of a phase ends with its verdict.
     pub fn say(&mut self, phase: &str, verdicts: &[&str]) -> &mut Run {
         let says = Says::Members(verdicts.iter().map(|verdict| (*verdict).to_string()).collect());
         self.happens(WalkStep { says, ..happening(phase, "") })
@@ -108,7 +108,7 @@ impl Run {
         self
     }
 
-    /// Everything ends happily until the run waits for this phase.
+    /// Everything succeeds until the run waits for this phase.
     pub fn until(&mut self, phase: &str) -> &mut Run {
         if let Err(error) = self.walker.until(phase) {
             panic!("{error}\nafter\n{}", self.trace());
@@ -116,7 +116,7 @@ impl Run {
         self
     }
 
-    /// Everything ends happily until the run is over.
+    /// Everything succeeds until the run is over.
     pub fn finish(&mut self) -> &mut Run {
         if let Err(error) = self.walker.finish() {
             panic!("{error}\nafter\n{}", self.trace());
@@ -141,7 +141,7 @@ impl Run {
         rulings.last().map_or_else(String::new, |ruling| ruling.why.clone())
     }
 
-    /// All rulings, one a line.
+    /// All rulings, one per line.
     pub fn rulings(&self) -> String {
         let lines: Vec<String> = self
             .walker
@@ -152,7 +152,7 @@ impl Run {
         lines.join("\n")
     }
 
-    /// The commands that the last event led to, one a line.
+    /// The commands that the last event led to, one per line.
     pub fn commands(&self) -> String {
         self.walker.records.last().map_or_else(String::new, |taken| taken.commands.join("\n"))
     }
@@ -172,7 +172,7 @@ impl Run {
         trace
     }
 
-    /// What is left of a budget.
+    /// The remainder of a budget.
     pub fn left(&self, budget: &str) -> u16 {
         let id = self.walker.program.budget_named(budget).expect("budget");
         self.walker.state.left[id.index()]
@@ -187,7 +187,7 @@ impl Run {
     }
 }
 
-/// What happens at a phase; `t1/implement` names a task.
+/// A step at a phase; `t1/implement` names a task.
 pub fn happening(phase: &str, signal: &str) -> WalkStep {
     match phase.split_once('/') {
         Some((task, phase)) => WalkStep { task: Some(task.to_string()), ..WalkStep::new(phase, signal) },

@@ -1,4 +1,4 @@
-//! `ticket`: a design flaw found in implementation goes back to the design, with a human's yes.
+//! `ticket`: a design flaw found in implementation goes back to the design, with a human's approval.
 
 mod attempts;
 mod common_path;

@@ -37,8 +37,8 @@ fn seven_roles_work_in_order() {
 // PF-02
 #[test]
 fn a_finding_that_names_a_later_phase_is_malformed() {
-    let mut run = at("design-review");
-    run.finds("design-review", "fail", vec![of(&["code"], "F1")]);
+    let mut run = run_at("design-review");
+    run.finds("design-review", "fail", vec![injected(&["code"], "F1")]);
     assert_eq!(run.last(), "design-review: no-result → retry after malformed: attempt 2");
     assert_eq!(
         run.why(),
@@ -49,8 +49,8 @@ fn a_finding_that_names_a_later_phase_is_malformed() {
 // PF-02
 #[test]
 fn a_finding_that_names_a_phase_that_does_not_inject_is_malformed() {
-    let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["design-review"], "F1")]);
+    let mut run = run_at("code-review");
+    run.finds("code-review", "fail", vec![injected(&["design-review"], "F1")]);
     assert_eq!(
         run.why(),
         "the result violates its contract: finding F1: `design-review` is not a phase that injects defects"
@@ -60,17 +60,17 @@ fn a_finding_that_names_a_phase_that_does_not_inject_is_malformed() {
 // PF-02
 #[test]
 fn one_bad_name_among_good_ones_makes_the_report_malformed() {
-    let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["design"], "F1"), of(&["code", "test"], "F2")]);
+    let mut run = run_at("code-review");
+    run.finds("code-review", "fail", vec![injected(&["design"], "F1"), injected(&["code", "test"], "F2")]);
     assert_eq!(run.last(), "code-review: no-result → retry after malformed: attempt 2");
 }
 
 // PF-02
 #[test]
 fn a_report_that_stays_malformed_ends_the_run_and_spends_no_remand() {
-    let mut run = at("design-review");
+    let mut run = run_at("design-review");
     for _ in 0..2 {
-        run.finds("design-review", "fail", vec![of(&["test"], "F1")]);
+        run.finds("design-review", "fail", vec![injected(&["test"], "F1")]);
     }
     assert_eq!(run.status(), "failed at design-review: no-result");
     assert_eq!((run.left("by-design-review"), run.left("corrections")), (3, 10));
@@ -79,8 +79,8 @@ fn a_report_that_stays_malformed_ends_the_run_and_spends_no_remand() {
 // PF-02
 #[test]
 fn a_phase_may_name_itself() {
-    let mut run = at("test");
-    run.finds("test", "fail", vec![of(&["test"], "F1")]);
+    let mut run = run_at("test");
+    run.finds("test", "fail", vec![injected(&["test"], "F1")]);
     assert_eq!(run.last(), "test: fail → remand injector, by-test 2 → 1, corrections 10 → 9");
     assert_eq!(run.commands(), "dispatch tsp-tester for test with 1 finding");
 }
@@ -93,20 +93,20 @@ fn a_defect_goes_to_the_phase_that_injected_it() {
         ("design", "dispatch tsp-designer for design with 1 finding"),
         ("code", "dispatch tsp-coder for code with 1 finding"),
     ] {
-        let mut run = at("code-review");
-        run.finds("code-review", "fail", vec![of(&[named], "F1")]);
+        let mut run = run_at("code-review");
+        run.finds("code-review", "fail", vec![injected(&[named], "F1")]);
         assert_eq!(run.commands(), dispatched);
     }
 }
 
 // PF-03
 #[test]
-fn of_several_findings_the_earliest_phase_goes_first() {
-    let mut run = at("code-review");
+fn of_several_findings_the_one_for_the_earliest_phase_goes_first() {
+    let mut run = run_at("code-review");
     run.finds(
         "code-review",
         "fail",
-        vec![of(&["code"], "F1"), of(&["planning"], "F2"), of(&["design"], "F3")],
+        vec![injected(&["code"], "F1"), injected(&["planning"], "F2"), injected(&["design"], "F3")],
     );
     assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
     assert_eq!(
@@ -118,8 +118,8 @@ fn of_several_findings_the_earliest_phase_goes_first() {
 // PF-03
 #[test]
 fn a_finding_for_several_phases_is_given_to_each_on_the_way() {
-    let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["planning", "code"], "F1")]);
+    let mut run = run_at("code-review");
+    run.finds("code-review", "fail", vec![injected(&["planning", "code"], "F1")]);
     assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
     run.says("planning", "done");
     assert_eq!(run.commands(), "dispatch tsp-designer for design");
@@ -130,18 +130,22 @@ fn a_finding_for_several_phases_is_given_to_each_on_the_way() {
 // PF-03
 #[test]
 fn each_phase_on_the_way_gets_its_own_findings() {
-    let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["design"], "F1"), of(&["code"], "F2"), of(&["code"], "F3")]);
-    assert_eq!(given(&run), ["F1"]);
+    let mut run = run_at("code-review");
+    run.finds(
+        "code-review",
+        "fail",
+        vec![injected(&["design"], "F1"), injected(&["code"], "F2"), injected(&["code"], "F3")],
+    );
+    assert_eq!(given_findings(&run), ["F1"]);
     run.until("code");
-    assert_eq!(given(&run), ["F2", "F3"]);
+    assert_eq!(given_findings(&run), ["F2", "F3"]);
 }
 
 // PF-03
 #[test]
 fn only_the_route_that_is_followed_is_charged() {
-    let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["planning"], "F1"), of(&["code"], "F2")]);
+    let mut run = run_at("code-review");
+    run.finds("code-review", "fail", vec![injected(&["planning"], "F1"), injected(&["code"], "F2")]);
     run.until("code-review");
     let left = ["by-design-review", "by-code-review", "by-test", "corrections"];
     assert_eq!(left.map(|budget| run.left(budget)), [3, 2, 2, 9]);
@@ -154,7 +158,7 @@ fn findings_without_an_origin_go_to_the_previous_work_and_the_ruling_says_so() {
         ("design-review", "dispatch tsp-designer for design with 1 finding", "design"),
         ("code-review", "dispatch tsp-coder for code with 1 finding", "code"),
     ] {
-        let mut run = at(phase);
+        let mut run = run_at(phase);
         run.finds(phase, "fail", vec![finding("F1", "the retry loop never ends")]);
         assert_eq!(run.commands(), dispatched);
         assert_eq!(
@@ -166,16 +170,16 @@ fn findings_without_an_origin_go_to_the_previous_work_and_the_ruling_says_so() {
 
 // PF-03
 #[test]
-fn without_a_name_a_failed_test_sends_to_the_code_that_it_tested() {
-    let mut run = at("test");
+fn a_failed_test_without_an_origin_goes_to_the_code_that_it_tested() {
+    let mut run = run_at("test");
     run.finds("test", "fail", vec![finding("F1", "the retry loop never ends")]);
     assert_eq!(run.commands(), "dispatch tsp-coder for code with 1 finding");
 }
 
 // PF-03, PF-06
 #[test]
-fn without_a_name_an_upstream_finding_goes_to_the_phase_before() {
-    let mut run = at("code");
+fn an_upstream_finding_without_an_origin_goes_to_the_previous_phase() {
+    let mut run = run_at("code");
     run.finds("code", "finding", vec![finding("F1", "two units contradict each other")]);
     assert_eq!(run.commands(), "dispatch tsp-designer for design with 1 finding");
 }
@@ -183,18 +187,18 @@ fn without_a_name_an_upstream_finding_goes_to_the_phase_before() {
 // PF-03
 #[test]
 fn a_finding_is_not_lost_when_its_phase_sends_another_one_upstream_first() {
-    let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["design", "code"], "F1")]);
-    run.until("code").finds("code", "finding", vec![of(&["planning"], "F2")]);
+    let mut run = run_at("code-review");
+    run.finds("code-review", "fail", vec![injected(&["design", "code"], "F1")]);
+    run.until("code").finds("code", "finding", vec![injected(&["planning"], "F2")]);
     run.until("code");
-    assert_eq!(given(&run), ["F1"]);
+    assert_eq!(given_findings(&run), ["F1"]);
 }
 
 // PF-04
 #[test]
 fn everything_downstream_of_a_change_runs_again() {
-    let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["planning"], "F1")]);
+    let mut run = run_at("code-review");
+    run.finds("code-review", "fail", vec![injected(&["planning"], "F1")]);
     let before = run.dispatches();
     run.until("test");
     assert_eq!(run.dispatches() - before, 5, "design, both reviews, code, and test itself");
@@ -203,8 +207,8 @@ fn everything_downstream_of_a_change_runs_again() {
 // PF-04
 #[test]
 fn unchanged_work_is_not_repeated() {
-    let mut run = at("test");
-    run.finds("test", "fail", vec![of(&["code"], "F1")]);
+    let mut run = run_at("test");
+    run.finds("test", "fail", vec![injected(&["code"], "F1")]);
     run.says("code", "done");
     assert_eq!(run.commands(), "dispatch tsp-code-reviewer for code-review");
     assert!(!run.commands().contains("design"));
@@ -212,9 +216,9 @@ fn unchanged_work_is_not_repeated() {
 
 // PF-04
 #[test]
-fn where_planning_disputes_its_finding_design_and_its_review_stand() {
-    let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["planning"], "F1")]);
+fn if_planning_disputes_its_finding_design_and_its_review_stand() {
+    let mut run = run_at("code-review");
+    run.finds("code-review", "fail", vec![injected(&["planning"], "F1")]);
     run.happens(WalkStep { unchanged: true, disputes: true, ..happening("planning", "done") });
     assert_eq!(run.commands(), "dispatch tsp-code-reviewer for code-review");
     let rulings = run.rulings();
@@ -226,9 +230,9 @@ fn where_planning_disputes_its_finding_design_and_its_review_stand() {
 
 // PF-04
 #[test]
-fn a_design_that_comes_out_the_same_leaves_the_code_as_it_is() {
-    let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["design"], "F1")]);
+fn an_unchanged_design_leaves_the_code_as_it_is() {
+    let mut run = run_at("code-review");
+    run.finds("code-review", "fail", vec![injected(&["design"], "F1")]);
     run.happens(WalkStep { unchanged: true, disputes: true, ..happening("design", "done") });
     assert_eq!(run.commands(), "dispatch tsp-code-reviewer for code-review");
 }
@@ -236,8 +240,8 @@ fn a_design_that_comes_out_the_same_leaves_the_code_as_it_is() {
 // PF-04, OT-09
 #[test]
 fn a_phase_that_ignores_its_findings_is_asked_again() {
-    let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["design"], "F1")]);
+    let mut run = run_at("code-review");
+    run.finds("code-review", "fail", vec![injected(&["design"], "F1")]);
     run.happens(WalkStep { unchanged: true, ..happening("design", "done") });
     assert_eq!(run.last(), "design: no-result → retry after unchanged: attempt 2");
 }
@@ -245,7 +249,7 @@ fn a_phase_that_ignores_its_findings_is_asked_again() {
 // PF-04
 #[test]
 fn red_checks_send_the_coder_to_work_even_without_findings() {
-    let mut run = at("verify");
+    let mut run = run_at("verify");
     run.says("verify", "failed");
     assert_eq!(run.commands(), "dispatch tsp-coder for code");
 }
@@ -271,12 +275,12 @@ fn the_test_sends_back_twice_and_then_a_human_decides() {
 // PF-05
 #[test]
 fn ten_corrections_in_all_and_then_a_human_decides() {
-    let mut run = at("code");
+    let mut run = run_at("code");
     for at in 0..10 {
-        run.until("code").finds("code", "finding", vec![of(&["design"], &format!("F{at}"))]);
+        run.until("code").finds("code", "finding", vec![injected(&["design"], &format!("F{at}"))]);
     }
     assert_eq!(run.last(), "code: finding → remand injector, corrections 1 → 0");
-    run.until("code").finds("code", "finding", vec![of(&["design"], "F10")]);
+    run.until("code").finds("code", "finding", vec![injected(&["design"], "F10")]);
     assert_eq!(run.last(), "code: finding → to decide");
     assert_eq!(run.commands(), "ask decide: override, try-again, stop");
 }
@@ -303,7 +307,7 @@ fn a_human_decides_in_every_mode() {
 // PF-05
 #[test]
 fn override_continues_after_the_review_with_known_issues() {
-    let mut run = at("design-review");
+    let mut run = run_at("design-review");
     exhaust(&mut run, "design-review", "design", 3);
     run.says("decide", "override");
     assert_eq!(run.last(), "decide: override → return, with blockers: confidence low");
@@ -317,7 +321,7 @@ fn override_continues_after_the_review_with_known_issues() {
 // PF-05
 #[test]
 fn one_more_try_goes_to_the_injector_and_costs_guidance() {
-    let mut run = at("design-review");
+    let mut run = run_at("design-review");
     exhaust(&mut run, "design-review", "planning", 3);
     run.says("decide", "try-again");
     assert_eq!(run.last(), "decide: try-again → remand injector, guided 3 → 2");
@@ -327,11 +331,11 @@ fn one_more_try_goes_to_the_injector_and_costs_guidance() {
 // PF-05
 #[test]
 fn three_more_tries_and_no_fourth() {
-    let mut run = at("design-review");
+    let mut run = run_at("design-review");
     exhaust(&mut run, "design-review", "design", 3);
     for at in 0..3 {
         run.says("decide", "try-again").until("design-review");
-        run.finds("design-review", "fail", vec![of(&["design"], &format!("G{at}"))]);
+        run.finds("design-review", "fail", vec![injected(&["design"], &format!("G{at}"))]);
     }
     assert_eq!(run.commands(), "ask decide: override, stop; not offered: try-again (guided is used up)");
 }
@@ -339,7 +343,7 @@ fn three_more_tries_and_no_fourth() {
 // PF-05
 #[test]
 fn stop_ends_the_run() {
-    let mut run = at("design-review");
+    let mut run = run_at("design-review");
     exhaust(&mut run, "design-review", "design", 3);
     run.says("decide", "stop");
     assert_eq!(run.status(), "stopped");
@@ -348,7 +352,7 @@ fn stop_ends_the_run() {
 // PF-05
 #[test]
 fn red_checks_share_the_limit_of_the_test_and_cannot_be_overridden() {
-    let mut run = at("verify");
+    let mut run = run_at("verify");
     for _ in 0..2 {
         run.until("verify").finds("verify", "failed", vec![finding("C1", "two tests are red")]);
     }
@@ -361,10 +365,10 @@ fn red_checks_share_the_limit_of_the_test_and_cannot_be_overridden() {
 // PF-05, EP-09
 #[test]
 fn a_security_blocker_cannot_be_overridden() {
-    let mut run = at("code-review");
+    let mut run = run_at("code-review");
     exhaust(&mut run, "code-review", "code", 2);
     run.until("code-review");
-    let blocker = security_blocker(of(&["code"], "F9"));
+    let blocker = security_blocker(injected(&["code"], "F9"));
     run.finds("code-review", "pass", vec![blocker]);
     assert_eq!(run.status(), "failed at code-review: security-blocker, with by-code-review exhausted");
 }
@@ -372,8 +376,8 @@ fn a_security_blocker_cannot_be_overridden() {
 // PF-06
 #[test]
 fn code_can_ask_for_replanning() {
-    let mut run = at("code");
-    run.finds("code", "finding", vec![of(&["planning"], "F1")]);
+    let mut run = run_at("code");
+    run.finds("code", "finding", vec![injected(&["planning"], "F1")]);
     assert_eq!(run.last(), "code: finding → remand injector, corrections 10 → 9");
     assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
 }
@@ -381,17 +385,21 @@ fn code_can_ask_for_replanning() {
 // PF-06
 #[test]
 fn design_can_ask_for_replanning() {
-    let mut run = at("design");
-    run.finds("design", "finding", vec![of(&["planning"], "F1")]);
+    let mut run = run_at("design");
+    run.finds("design", "finding", vec![injected(&["planning"], "F1")]);
     assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
 }
 
 // PF-08
 #[test]
 fn several_findings_for_one_phase_are_one_dispatch() {
-    let mut run = at("code-review");
+    let mut run = run_at("code-review");
     let before = run.dispatches();
-    run.finds("code-review", "fail", vec![of(&["code"], "F1"), of(&["code"], "F2"), of(&["code"], "F3")]);
+    run.finds(
+        "code-review",
+        "fail",
+        vec![injected(&["code"], "F1"), injected(&["code"], "F2"), injected(&["code"], "F3")],
+    );
     assert_eq!(run.commands(), "dispatch tsp-coder for code with 3 findings");
     assert_eq!(run.dispatches(), before + 1);
 }
@@ -399,7 +407,7 @@ fn several_findings_for_one_phase_are_one_dispatch() {
 // PF-13
 #[test]
 fn pass_proceeds() {
-    let mut run = at("design-review");
+    let mut run = run_at("design-review");
     run.says("design-review", "pass");
     assert_eq!(run.last(), "design-review: pass → next (code)");
 }
@@ -407,8 +415,8 @@ fn pass_proceeds() {
 // PF-13, CORE-23
 #[test]
 fn needs_improvement_with_minor_findings_only_proceeds() {
-    let mut run = at("design-review");
-    run.finds("design-review", "needs-improvement", vec![minor(of(&["planning"], "F1"))]);
+    let mut run = run_at("design-review");
+    run.finds("design-review", "needs-improvement", vec![minor(injected(&["planning"], "F1"))]);
     assert_eq!(run.last(), "design-review: pass → next (code)");
     assert_eq!(run.confidence(), "high");
 }
@@ -416,36 +424,36 @@ fn needs_improvement_with_minor_findings_only_proceeds() {
 // PF-13
 #[test]
 fn needs_improvement_with_one_finding_above_minor_is_routed() {
-    let mut run = at("code-review");
-    let findings = vec![minor(of(&["planning"], "F1")), of(&["design"], "F2")];
+    let mut run = run_at("code-review");
+    let findings = vec![minor(injected(&["planning"], "F1")), injected(&["design"], "F2")];
     run.finds("code-review", "needs-improvement", findings);
     assert_eq!(
         run.last(),
         "code-review: needs-improvement → remand injector, by-code-review 3 → 2, corrections 10 → 9"
     );
-    assert_eq!(given(&run), ["F2"]);
+    assert_eq!(given_findings(&run), ["F2"]);
 }
 
 // PF-13
 #[test]
 fn fail_is_routed() {
-    let mut run = at("test");
-    run.finds("test", "fail", vec![of(&["design"], "F1")]);
+    let mut run = run_at("test");
+    run.finds("test", "fail", vec![injected(&["design"], "F1")]);
     assert_eq!(run.commands(), "dispatch tsp-designer for design with 1 finding");
 }
 
 // PF-13, PF-03
 #[test]
 fn fail_with_minor_findings_only_still_goes_where_they_say() {
-    let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![minor(of(&["planning"], "F1"))]);
+    let mut run = run_at("code-review");
+    run.finds("code-review", "fail", vec![minor(injected(&["planning"], "F1"))]);
     assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
 }
 
 // PF-12
 #[test]
-fn a_finding_that_a_human_attributes_anew_goes_to_the_new_phase_with_the_next_ruling() {
-    let mut run = at("code-review");
+fn a_finding_that_a_human_reattributes_goes_to_the_new_phase_with_the_next_ruling() {
+    let mut run = run_at("code-review");
     exhaust(&mut run, "code-review", "code", 3);
     let last = position(&run, "F3");
     attribute(&mut run, last, &["code"], &["planning"]).expect("taken");
@@ -453,37 +461,37 @@ fn a_finding_that_a_human_attributes_anew_goes_to_the_new_phase_with_the_next_ru
     assert_eq!(run.why(), "ada decided: it was never planned");
     run.says("decide", "try-again");
     assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");
-    assert_eq!(given(&run), ["F3"]);
+    assert_eq!(given_findings(&run), ["F3"]);
 }
 
 // PF-12
 #[test]
-fn a_finding_on_its_way_is_moved_to_the_new_phase_if_that_lies_ahead() {
-    let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["planning"], "F1"), of(&["code"], "F2")]);
+fn a_finding_on_its_way_is_moved_to_the_new_phase_if_that_is_ahead() {
+    let mut run = run_at("code-review");
+    run.finds("code-review", "fail", vec![injected(&["planning"], "F1"), injected(&["code"], "F2")]);
     attribute(&mut run, 1, &["code"], &["design"]).expect("taken");
     run.until("design");
-    assert_eq!(given(&run), ["F2"]);
+    assert_eq!(given_findings(&run), ["F2"]);
     run.until("code");
-    assert_eq!(given(&run), Vec::<&str>::new());
+    assert_eq!(given_findings(&run), Vec::<&str>::new());
 }
 
 // PF-12
 #[test]
 fn a_later_report_of_the_same_finding_does_not_overrule_the_human() {
-    let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["code"], "F1")]);
+    let mut run = run_at("code-review");
+    run.finds("code-review", "fail", vec![injected(&["code"], "F1")]);
     attribute(&mut run, 0, &["code"], &["design"]).expect("taken");
     run.until("code-review");
-    run.finds("code-review", "fail", vec![of(&["code"], "F1")]);
+    run.finds("code-review", "fail", vec![injected(&["code"], "F1")]);
     assert_eq!(run.commands(), "dispatch tsp-designer for design with 1 finding");
 }
 
 // PF-12
 #[test]
 fn a_settled_finding_changes_reports_only_also_after_the_end() {
-    let mut run = at("code-review");
-    run.finds("code-review", "fail", vec![of(&["code"], "F1")]);
+    let mut run = run_at("code-review");
+    run.finds("code-review", "fail", vec![injected(&["code"], "F1")]);
     run.finish();
     let over = run.status();
     let step = attribute(&mut run, 0, &["code"], &["design"]).expect("taken");
@@ -494,9 +502,9 @@ fn a_settled_finding_changes_reports_only_also_after_the_end() {
 
 // PF-12
 #[test]
-fn an_attribution_that_cannot_be_is_refused_without_a_trace() {
-    let mut run = at("design-review");
-    run.finds("design-review", "fail", vec![of(&["design"], "F1")]);
+fn an_impossible_attribution_is_refused_and_changes_nothing() {
+    let mut run = run_at("design-review");
+    run.finds("design-review", "fail", vec![injected(&["design"], "F1")]);
     let before = run.walker.state.clone();
     let refused = |run: &mut Run, at, from: &[&str], to: &[&str]| {
         attribute(run, at, from, to).expect_err("refused").to_string()
@@ -533,28 +541,28 @@ fn attribute(run: &mut Run, at: u32, from: &[&str], to: &[&str]) -> Result<Step,
 }
 
 /// A run that waits for this phase.
-fn at(phase: &str) -> Run {
+fn run_at(phase: &str) -> Run {
     let mut run = Setup::of(tsp()).run();
     run.until(phase);
     run
 }
 
 /// A major finding that names its origin.
-fn of(phases: &[&str], id: &str) -> Finding {
+fn injected(phases: &[&str], id: &str) -> Finding {
     let claim = format!("requirement {id} is not covered by any unit");
     injected_by(phases, finding(id, &claim))
 }
 
-/// Lets a review send back until its limit, and once more.
+/// Lets a review send back up to its limit, and once more.
 fn exhaust(run: &mut Run, phase: &str, injector: &str, limit: usize) {
     for at in 0..=limit {
         run.until(phase);
-        run.finds(phase, "fail", vec![of(&[injector], &format!("F{at}"))]);
+        run.finds(phase, "fail", vec![injected(&[injector], &format!("F{at}"))]);
     }
 }
 
 fn limit_of(phase: &str, injector: &str, limit: usize) {
-    let mut run = at(phase);
+    let mut run = run_at(phase);
     exhaust(&mut run, phase, injector, limit);
     let remands = run.rulings().matches(&format!("{phase}: fail → remand injector")).count();
     assert_eq!(remands, limit);
@@ -562,8 +570,8 @@ fn limit_of(phase: &str, injector: &str, limit: usize) {
     assert_eq!(run.commands(), "ask decide: override, try-again, stop");
 }
 
-/// The ids of the findings that the open dispatch is given.
-fn given(run: &Run) -> Vec<&str> {
+/// The ids of the findings that the open dispatch gets.
+fn given_findings(run: &Run) -> Vec<&str> {
     let Some(Command::Dispatch(dispatch)) = run.walker.open.first() else {
         panic!("no dispatch is open");
     };

@@ -1,31 +1,31 @@
 //! The full output of the demonstration. Tasks run in parallel, so the lines of each task are compared separately.
 
-use super::redaction::redacted;
+use super::redaction::redact;
 use crate::place::{Place, shown};
 
-/// The lines between two lines that belong together.
+/// Splits the story into paragraphs of lines that belong together.
 fn paragraphs(story: &str) -> Vec<String> {
-    let mut told: Vec<String> = Vec::new();
+    let mut blocks: Vec<String> = Vec::new();
     let mut open = false;
     for line in story.lines().filter(|line| !line.is_empty()) {
         if open {
-            let last = told.last_mut().expect("a paragraph");
+            let last = blocks.last_mut().expect("a paragraph");
             last.push_str(&format!("\n{line}"));
         } else {
-            told.push(line.to_string());
+            blocks.push(line.to_string());
         }
         open = line.starts_with('✗') || (open && !line.starts_with("  ↩"));
     }
-    told
+    blocks
 }
 
-/// The task that a paragraph is about, such as `task-1`; none for the run itself.
+/// The task that a paragraph is about, such as `task-1`; `None` for the run as a whole.
 fn task(paragraph: &str) -> Option<&str> {
     paragraph.lines().next()?.split_whitespace().find(|word| word.starts_with("task-"))
 }
 
-/// Findings of members that ended in any order, sorted.
-fn settled(paragraph: &str) -> String {
+/// Sorts the findings, because panel members end in any order.
+fn sort_findings(paragraph: &str) -> String {
     let mut lines: Vec<&str> = paragraph.lines().collect();
     if lines.len() > 3 {
         let last = lines.len() - 1;
@@ -34,15 +34,15 @@ fn settled(paragraph: &str) -> String {
     lines.join("\n")
 }
 
-/// The story with the tasks of each batch one after the other.
-fn in_order(story: &str) -> String {
-    let told = paragraphs(story);
+/// Orders the story of each batch by task.
+fn sort_by_task(story: &str) -> String {
+    let blocks = paragraphs(story);
     let mut text = String::new();
-    for batch in told.chunk_by(|one, other| task(one).is_some() == task(other).is_some()) {
+    for batch in blocks.chunk_by(|one, other| task(one).is_some() == task(other).is_some()) {
         let mut batch: Vec<&String> = batch.iter().collect();
         batch.sort_by_key(|paragraph| task(paragraph));
         for paragraph in batch {
-            text.push_str(&format!("{}\n", settled(paragraph)));
+            text.push_str(&format!("{}\n", sort_findings(paragraph)));
         }
     }
     text
@@ -50,8 +50,8 @@ fn in_order(story: &str) -> String {
 
 /// Tasks run in parallel, so it varies which one starts from the other's work and which results are cached.
 fn normalize_order(bundle: &str) -> String {
-    let is_of_a_start = |line: &&str| line.starts_with("| task-") && line.contains("| baseline |");
-    let even = |line: &str| {
+    let is_task_baseline = |line: &&str| line.starts_with("| task-") && line.contains("| baseline |");
+    let normalize = |line: &str| {
         let line = line.replace(", reused from the same tree", "");
         let cells: Vec<&str> = line.split('|').collect();
         match cells.as_slice() {
@@ -61,35 +61,35 @@ fn normalize_order(bundle: &str) -> String {
             _ => line,
         }
     };
-    bundle.lines().filter(|line| !is_of_a_start(line)).map(even).collect::<Vec<_>>().join("\n")
+    bundle.lines().filter(|line| !is_task_baseline(line)).map(normalize).collect::<Vec<_>>().join("\n")
 }
 
-/// Plays a demonstration in its own folder, and returns the folder and the story.
-fn played(place: &Place, name: &str) -> (String, String) {
-    let folder = place.all().join("demo").display().to_string();
+/// Plays a demonstration in a separate folder, and returns the folder and the story.
+fn play(place: &Place, name: &str) -> (String, String) {
+    let folder = place.folder_of_test().join("demo").display().to_string();
     let mut command = place.command(&["demo", name, "--into", &folder]);
     command.env_remove("REMAND_STATE_DIR").env_remove("NO_COLOR").env("TERM", "xterm-256color");
     let demo = shown(command);
     assert_eq!((demo.code, demo.err.as_str()), (0, ""), "{}", demo.out);
     let (story, _) = demo.out.split_once("\n────").expect("the bundle is set apart");
-    let (_, story) = story.split_once("are real.\n\n").expect("what it is");
+    let (_, story) = story.split_once("are real.\n\n").expect("the introduction");
     (folder, story.to_string())
 }
 
 /// The output of commands in the project of a demonstration.
-fn inside(place: &Place, checkout: &str, lines: &[&[&str]]) -> String {
-    let said = |words: &&[&str]| {
+fn run_inside(place: &Place, checkout: &str, lines: &[&[&str]]) -> String {
+    let transcript = |words: &&[&str]| {
         let mut command = place.command(&[&["-C", checkout], *words].concat());
         command.env_remove("REMAND_STATE_DIR");
         format!("$ remand {}\n{}\n", words.join(" "), shown(command).out)
     };
-    redacted(&lines.iter().map(said).collect::<String>(), &place.all())
+    redact(&lines.iter().map(transcript).collect::<String>(), &place.folder_of_test())
 }
 
 #[test]
-fn the_demonstration_of_quick_refutes_a_claim_and_hears_a_reviewer() {
+fn the_demonstration_of_quick_refutes_a_claim_and_follows_a_reviewer() {
     let place = Place::new();
-    let (_, story) = played(&place, "quick");
+    let (_, story) = play(&place, "quick");
     insta::assert_snapshot!("demo-quick", story);
 }
 
@@ -97,7 +97,7 @@ fn the_demonstration_of_quick_refutes_a_claim_and_hears_a_reviewer() {
 #[test]
 fn the_demonstration_of_tsp_sends_a_planning_defect_through_the_chain() {
     let place = Place::new();
-    let (folder, story) = played(&place, "tsp");
+    let (folder, story) = play(&place, "tsp");
     insta::assert_snapshot!("demo-tsp", story);
     let lines: &[&[&str]] = &[
         &["defects"],
@@ -115,13 +115,13 @@ fn the_demonstration_of_tsp_sends_a_planning_defect_through_the_chain() {
         &["stats"],
         &["estimate"],
     ];
-    insta::assert_snapshot!("demo-tsp-defects", inside(&place, &format!("{folder}/notes"), lines));
+    insta::assert_snapshot!("demo-tsp-defects", run_inside(&place, &format!("{folder}/notes"), lines));
 }
 
 #[test]
 fn the_demonstration_shows_what_was_caught_and_where_it_was_sent() {
     let place = Place::new();
-    let folder = place.all().join("demo").display().to_string();
+    let folder = place.folder_of_test().join("demo").display().to_string();
     let mut command = place.command(&["demo", "--into", &folder]);
     command.env_remove("REMAND_STATE_DIR").env_remove("NO_COLOR").env("TERM", "xterm-256color");
 
@@ -130,10 +130,13 @@ fn the_demonstration_shows_what_was_caught_and_where_it_was_sent() {
     assert_eq!((demo.code, demo.err.as_str()), (0, ""), "{}", demo.out);
     assert!(!demo.out.contains('\u{1b}'), "{:?}", demo.out);
     let (story, rest) = demo.out.split_once("\n────").expect("the bundle is set apart");
-    let (head, story) = story.split_once("are real.\n\n").expect("what it is");
-    insta::assert_snapshot!("demo-head", redacted(head, &place.all()));
-    insta::assert_snapshot!("demo-story", in_order(story));
-    insta::assert_snapshot!("demo-bundle", normalize_order(&redacted(&format!("────{rest}"), &place.all())));
+    let (head, story) = story.split_once("are real.\n\n").expect("the introduction");
+    insta::assert_snapshot!("demo-head", redact(head, &place.folder_of_test()));
+    insta::assert_snapshot!("demo-story", sort_by_task(story));
+    insta::assert_snapshot!(
+        "demo-bundle",
+        normalize_order(&redact(&format!("────{rest}"), &place.folder_of_test()))
+    );
     let lines: &[&[&str]] = &[&["demo", "--into", &folder], &["demo", "featur"]];
     insta::assert_snapshot!("demo-again", place.transcript(lines));
     let list = place.remand(&["demo", "--list"]);
@@ -142,5 +145,5 @@ fn the_demonstration_shows_what_was_caught_and_where_it_was_sent() {
     let shop = format!("{folder}/shop");
     let mut findings = place.command(&["-C", &shop, "findings"]);
     findings.env_remove("REMAND_STATE_DIR");
-    insta::assert_snapshot!("demo-findings", redacted(&shown(findings).out, &place.all()));
+    insta::assert_snapshot!("demo-findings", redact(&shown(findings).out, &place.folder_of_test()));
 }

@@ -8,7 +8,7 @@ const CHILD: &str = "---\nstatus: Todo\nparent: ABC-1\ndepends-on: [ABC-3]\n---\
 const DONE: &str = "---\nstatus: Done\n---\n# Addition\n";
 
 #[test]
-fn help_of_the_tracker() {
+fn the_tracker_has_a_help() {
     for words in [&["issues"][..], &["issues", "show"], &["issues", "new"], &["issues", "check"]] {
         let help: Vec<&str> = words.iter().copied().chain(["--help"]).collect();
         insta::assert_snapshot!(format!("help-{}", words.join("-")), crate::shown(&help));
@@ -73,7 +73,7 @@ fn an_id_that_another_clone_gave_to_another_issue_is_found_and_changed() {
     place.write("TODO/README.md", "# TODO\n\n## Sums\n\n- [ ] [ABC-1](ABC-1.md) More sums · In Progress\n");
     place.git(&["add", "-A"]);
     place.git(&["commit", "-q", "-m", "The tracker"]);
-    // What another clone did, as a fetch brings it.
+    // A fetch gets the work of another clone.
     place.git(&["switch", "-q", "-c", "theirs"]);
     place.write("TODO/ABC-2.md", "---\nstatus: Todo\nparent: ABC-1\n---\n# Their issue\n");
     place.git(&["add", "-A"]);

@@ -1,12 +1,12 @@
-//! Runs from start to end, and every command that shows them on the way.
+//! Runs from start to end, and every command that shows a run.
 
-use super::redaction::narrowed;
+use super::redaction::narrow_columns;
 use crate::place::Place;
 use crate::rehearsed::{REQUEST, SUB, Script, TEST_SUB, TRIVIAL, finding, implemented, review, role};
 use serde_json::{Value, json};
 use std::process::Command;
 
-/// The implementer has the operands the wrong way round, the reviewer sees it, and the second round is right.
+/// The implementer swaps the operands, the reviewer finds it, and the second round is right.
 fn sent_back_once() -> Script {
     let wrong = "def sub(a, b):\n    return b - a\n";
     let first =
@@ -23,10 +23,10 @@ fn sent_back_once() -> Script {
 }
 
 fn agent(place: &Place, script: &Script) -> String {
-    format!("rehearsal:{}", place.beside("rehearsal.yaml", &script.text()))
+    format!("rehearsal:{}", place.write_outside("rehearsal.yaml", &script.text()))
 }
 
-/// Changes the ledger without the engine.
+/// Changes the ledger behind the engine's back.
 fn tamper(place: &Place, script: &str) {
     let script =
         format!("import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1], isolation_level=None)\n{script}");
@@ -47,7 +47,7 @@ const CHANGED_PROJECTION: &str = "db.execute(\"UPDATE runs SET confidence = 'hig
 
 // CORE-03 CORE-08 EP-23 BY-07
 #[test]
-fn a_run_from_its_request_to_its_commit_and_back() {
+fn a_run_goes_from_request_to_commit_and_is_rolled_back() {
     let place = Place::configured(TRIVIAL);
     let agent = agent(&place, &sent_back_once());
     let run = place.transcript(&[&["run", REQUEST, "--workflow", "quick", "--agent", &agent]]);
@@ -57,7 +57,7 @@ fn a_run_from_its_request_to_its_commit_and_back() {
         "status",
         place.transcript(&[&["status"], &["status", "latest"], &["status", "nobody"]])
     );
-    insta::assert_snapshot!("runs", narrowed(&place.transcript(&[&["runs"]])));
+    insta::assert_snapshot!("runs", narrow_columns(&place.transcript(&[&["runs"]])));
     let lines: &[&[&str]] =
         &[&["log"], &["log", "--rulings"], &["log", "nobody"], &["log", "--task", "task-9"]];
     insta::assert_snapshot!("log", place.transcript(lines));
@@ -84,7 +84,7 @@ fn a_run_from_its_request_to_its_commit_and_back() {
     evidence(&place);
     let lines: &[&[&str]] =
         &[&["clean", "--dry-run"], &["clean", "--older-than", "1"], &["clean"], &["clean"]];
-    insta::assert_snapshot!("clean", narrowed(&place.transcript(lines)));
+    insta::assert_snapshot!("clean", narrow_columns(&place.transcript(lines)));
     let lines: &[&[&str]] = &[&["rollback", "latest"], &["rollback", "latest", "--yes"]];
     insta::assert_snapshot!("rollback", place.transcript(lines));
     insta::assert_snapshot!("audit", place.transcript(&[&["audit"], &["audit", "--head", "9"]]));
@@ -96,9 +96,9 @@ fn a_run_from_its_request_to_its_commit_and_back() {
 
 fn evidence(place: &Place) {
     insta::assert_snapshot!("evidence", place.transcript(&[&["evidence"], &["evidence", "nobody"]]));
-    let (file, folder) = (place.all().join("run.db"), place.all().join("sealed"));
+    let (file, folder) = (place.folder_of_test().join("run.db"), place.folder_of_test().join("sealed"));
     let (file, sealed) = (file.display().to_string(), folder.display().to_string());
-    let none = place.all().join("none").display().to_string();
+    let none = place.folder_of_test().join("none").display().to_string();
     let mut text = place.transcript(&[
         &["evidence", "--sqlite", &file],
         &["evidence", "--sqlite", &file],
@@ -122,11 +122,11 @@ fn evidence(place: &Place) {
 fn a_run_that_waits_is_answered_and_cancelled() {
     let place = Place::configured(TRIVIAL);
     let agent = agent(&place, &Script::subtraction());
-    // Members of a panel end in any order, so only the status after that is compared.
+    // Panel members end in any order, so only the status after the panel is compared.
     let run = place.remand(&["run", REQUEST, "--interactive", "--agent", &agent]);
     insta::assert_snapshot!(
         "run-waiting",
-        super::redacted(&format!("{}exit code {}\n", run.out, run.code), &place.all())
+        super::redact(&format!("{}exit code {}\n", run.out, run.code), &place.folder_of_test())
     );
     let lines: &[&[&str]] =
         &[&["gates"], &["status"], &["status", "latest"], &["resume"], &["resume", "latest"]];
@@ -140,7 +140,8 @@ fn a_run_that_waits_is_answered_and_cancelled() {
     ];
     insta::assert_snapshot!("answer", place.transcript(lines));
     let resumed = place.remand(&["resume"]);
-    let asked = super::redacted(&format!("{}exit code {}\n", resumed.out, resumed.code), &place.all());
+    let asked =
+        super::redact(&format!("{}exit code {}\n", resumed.out, resumed.code), &place.folder_of_test());
     insta::assert_snapshot!("resume-answered", asked);
     insta::assert_snapshot!(
         "cancel",
@@ -162,7 +163,7 @@ fn a_run_that_fails_says_where_and_why() {
 }
 
 #[test]
-fn json_is_pure_and_has_its_keys() {
+fn json_output_is_nothing_but_json_and_has_its_keys() {
     let place = Place::configured(TRIVIAL);
     let agent = agent(&place, &Script::quick());
     let run = place.remand(&["run", REQUEST, "--workflow", "quick", "--agent", &agent, "--json"]);
@@ -172,7 +173,7 @@ fn json_is_pure_and_has_its_keys() {
     let (last, steps) = steps.split_last().expect("steps");
     assert!(steps.iter().all(|step| step["rulings"].is_array() && step["at"].is_string()), "{steps:?}");
     assert_eq!((&last["ended"], &last["exit"]), (&json!("done"), &json!(0)));
-    let (file, folder) = (place.all().join("run.db"), place.all().join("sealed"));
+    let (file, folder) = (place.folder_of_test().join("run.db"), place.folder_of_test().join("sealed"));
     let (file, folder) = (file.display().to_string(), folder.display().to_string());
     let cases: &[(&[&str], &[&str])] = &[
         (&["runs"], &["count", "runs"]),

@@ -1,12 +1,12 @@
-//! Takes out of a transcript what differs from one run, or one machine, to the next.
+//! Removes text from a transcript that differs between runs or machines.
 
 use regex::Regex;
 use std::path::Path;
 
-/// Each pattern with its placeholder. Placeholders of ids and times are as wide as the originals, so that
-/// tables stay in line.
+/// Each pattern with its placeholder. Placeholders of ids and times are as wide as the originals, so tables stay
+/// aligned.
 const PATTERNS: &[(&str, &str)] = &[
-    // What cannot be enforced depends on the kernel.
+    // The list of rules that cannot be enforced depends on the kernel.
     (r"(?m)^ +\d+:\d\d  ! not enforced on this machine: .*\n", ""),
     (r"(?m)^ +! not enforced on this machine: [^⇒]*?( +⇒)", "$1"),
     (r"(?s)## Warnings\n\n.*?\n\n", "## Warnings\n\n[as the machine has it]\n\n"),
@@ -30,8 +30,8 @@ const PATTERNS: &[(&str, &str)] = &[
     (r"git version .*", "git version [version]"),
 ];
 
-/// The text without anything specific to this run; `folder` is the folder of the test.
-pub fn redacted(text: &str, folder: &Path) -> String {
+/// Removes everything specific to this run; `folder` is the folder of the test.
+pub fn redact(text: &str, folder: &Path) -> String {
     let mut text = text.replace(&folder.display().to_string(), "DIR");
     for (pattern, placeholder) in PATTERNS {
         let pattern = Regex::new(pattern).expect("a pattern");
@@ -40,19 +40,19 @@ pub fn redacted(text: &str, folder: &Path) -> String {
     text
 }
 
-/// Columns two spaces apart, for tables whose widths depend on redacted text.
-pub fn narrowed(text: &str) -> String {
+/// Sets columns two spaces apart, for tables with widths that depend on redacted text.
+pub fn narrow_columns(text: &str) -> String {
     let text = Regex::new(r"(\S) {2,}").expect("a pattern").replace_all(text, "$1  ").into_owned();
     Regex::new(r"  \d+ [smh]  ").expect("a pattern").replace_all(&text, "  [age]  ").into_owned()
 }
 
 /// Joins wrapped lines, because the line breaks depend on redacted text.
-pub fn joined(text: &str) -> String {
+pub fn join_lines(text: &str) -> String {
     Regex::new(r"\n {18}(\S)").expect("a pattern").replace_all(text, " $1").into_owned()
 }
 
-/// A check-up without what only the machine decides: how much is free, and what its kernel enforces.
-pub fn of_any_machine(checkup: &str) -> String {
+/// The output of `doctor` without facts of the machine: its free memory and disk, and the rules its kernel enforces.
+pub fn without_machine_facts(checkup: &str) -> String {
     let sandbox =
         Regex::new(r"(?m)^\w+ +sandbox .*\n((ok|warn) {3,}not enforced: .*\n)*").expect("a pattern");
     let count = Regex::new(r"with \d+ warnings?").expect("a pattern");
@@ -60,8 +60,8 @@ pub fn of_any_machine(checkup: &str) -> String {
     count.replace_all(&text, "with [n] warnings").into_owned()
 }
 
-/// A list of agents without the sandbox level, which depends on the Linux kernel.
-pub fn of_any_kernel(agents: &str) -> String {
+/// Removes the sandbox level, which depends on the Linux kernel, from a list of agents.
+pub fn without_sandbox_level(agents: &str) -> String {
     let words = Regex::new(
         r"partly confined by the sandbox|confined by the sandbox|not confined: this machine has no sandbox",
     );

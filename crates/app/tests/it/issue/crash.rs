@@ -1,16 +1,16 @@
-//! Runs on issues that are killed, at any point, and gone on with.
+//! Runs on issues that are killed at any point and resumed.
 
-use crate::deaths::{Doomed, at_each};
 use crate::issue_script::{
     arguments, commits, finding, others, place, plan, reviewed, split, subtraction, task, three_tasks,
 };
+use crate::kills::{KilledRun, kill_at_each_point};
 use crate::place::Place;
 use crate::rehearsed::{Script, role};
-use crate::three_tasks::marked;
+use crate::three_tasks::marked_processes;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many runs share the points among them, as in `crash.rs`.
+/// The number of runs that share the points, as in `crash.rs`.
 const RUNS: u64 = 12;
 
 /// A split, a plan that is sent back after code was written, other sub-issues, and three commits.
@@ -25,12 +25,12 @@ fn script() -> Script {
         .with(role("plan/split").round(2).says(split(&[subtraction(), second, third], true)))
 }
 
-/// What a run comes to, without its id.
+/// The outcome of a run, without its id.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     ended: Option<String>,
     commits: Vec<String>,
-    /// Every file of the branch.
+    /// The text of every file on the branch.
     files: BTreeMap<String, String>,
     dispatches: BTreeSet<String>,
     operations: BTreeSet<String>,
@@ -39,14 +39,14 @@ struct Outcome {
 
 fn outcome(place: &Place) -> Outcome {
     let (reader, row) = (place.reader(), place.latest());
-    assert_eq!(marked(&row.run), Vec::<String>::new(), "processes are left");
+    assert_eq!(marked_processes(&row.run), Vec::<String>::new(), "processes are left");
     assert_eq!(place.git(&["status", "--porcelain"]), "");
     assert_eq!(place.remand(&["audit"]).code, 0);
     let plain = |text: String| text.replace(&row.run.0, "RUN");
     let names = place.git(&["ls-tree", "-r", "--name-only", &row.branch]);
     let content = |name: &str| plain(place.git(&["show", &format!("{}:{name}", row.branch)]));
     let mut dispatches = reader.dispatches(&row.run).expect("dispatches");
-    // Those that died with the engine.
+    // Dispatches that were interrupted with the engine are left out.
     dispatches.retain(|row| !row.command.contains('~'));
     let operations = reader.operations(&row.run).expect("operations");
     Outcome {
@@ -64,16 +64,16 @@ fn outcome(place: &Place) -> Outcome {
     }
 }
 
-/// Takes a run to its end with a death at this point and at every multiple after it. Returns the number of deaths.
-fn die_at(first: u64, script: &Script, (undisturbed, code): (&Outcome, i32)) -> u64 {
+/// Finishes a run with a kill at the point `first` and one in each process that resumes it. Returns their number.
+fn run_with_kills(first: u64, script: &Script, (undisturbed, code): (&Outcome, i32)) -> u64 {
     let place = place();
     let begin = arguments(&place, "ABC-1", script);
-    let deaths = Doomed { place: &place, begin: &begin, code }.die_at(first, Some(RUNS));
-    assert_eq!(outcome(&place), *undisturbed, "first at {first}, {deaths} deaths");
-    deaths
+    let kills = KilledRun { place: &place, begin: &begin, code }.run_with_kills(first, Some(RUNS));
+    assert_eq!(outcome(&place), *undisturbed, "first at {first}, {kills} kills");
+    kills
 }
 
-/// The run that nothing happens to, which ends with this code.
+/// The outcome of a run without kills, which ends with this exit code.
 fn undisturbed(script: &Script, code: i32) -> Outcome {
     let quiet = place();
     let shown = crate::issue_script::run(&quiet, "ABC-1", script);
@@ -83,14 +83,14 @@ fn undisturbed(script: &Script, code: i32) -> Outcome {
 
 // CORE-04 OT-21
 #[test]
-fn a_run_on_an_issue_that_is_killed_at_any_point_comes_to_the_same_end() {
+fn a_run_on_an_issue_that_is_killed_at_any_point_has_the_same_result() {
     let undisturbed = undisturbed(&script(), 0);
     assert_eq!(
         undisturbed.commits.last().map(String::as_str),
         Some("chore(todo): ABC-1 is In Progress, ABC-5 ABC-6 filed")
     );
-    let deaths = at_each(RUNS, |first| die_at(first, &script(), (&undisturbed, 0)));
-    assert!(deaths >= 50, "{deaths} deaths");
+    let kills = kill_at_each_point(RUNS, |first| run_with_kills(first, &script(), (&undisturbed, 0)));
+    assert!(kills >= 50, "{kills} kills");
 }
 
 /// A split with sub-issues, tests and code, and then a diagnosis that ends the run by its failure handler.
@@ -112,6 +112,6 @@ fn a_failure_handler_that_is_killed_at_any_point_leaves_one_comment_and_one_stat
     let issue = &undisturbed.files["TODO/ABC-1.md"];
     assert_eq!(issue.matches("The run failed at diagnosis: split-needed.").count(), 1, "{issue}");
     assert!(issue.contains("\nstatus: Todo\n"), "{issue}");
-    let deaths = at_each(RUNS, |first| die_at(first, &failing(), (&undisturbed, 4)));
-    assert!(deaths >= 2 * RUNS, "{deaths} deaths");
+    let kills = kill_at_each_point(RUNS, |first| run_with_kills(first, &failing(), (&undisturbed, 4)));
+    assert!(kills >= 2 * RUNS, "{kills} kills");
 }

@@ -1,4 +1,4 @@
-//! Runs on issues that fail or are cancelled: the tracker afterwards, and what is dropped.
+//! Runs on issues that fail or are cancelled: the state of the tracker, and the discarded work.
 
 use crate::issue_script::{
     ISSUE, arguments, artifact, commits, finding, made, on_branch, place, place_with, run, three_tasks,
@@ -24,7 +24,7 @@ fn assert_only_the_issue_is_left(place: &Place) {
 
 // OT-16 OT-21
 #[test]
-fn a_task_that_is_too_much_ends_the_run_with_a_comment_and_the_status_todo() {
+fn a_task_that_is_too_large_ends_the_run_with_a_comment_and_the_status_todo() {
     let begun = ISSUE.replace("status: Todo", "status: In Progress");
     let place = place_with(&[("TODO/ABC-1.md", &begun)]);
     let diagnosis = json!({
@@ -51,7 +51,7 @@ fn a_task_that_is_too_much_ends_the_run_with_a_comment_and_the_status_todo() {
 
 // OT-21
 #[test]
-fn a_run_that_is_cancelled_leaves_the_same() {
+fn a_cancelled_run_leaves_the_same_state() {
     let place = place();
     let go = place.project().with_file_name("go");
     let wait = format!("while [ ! -e '{}' ]; do sleep 0.05; done", go.display());

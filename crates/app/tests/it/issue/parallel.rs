@@ -5,7 +5,7 @@ use crate::place::Place;
 use crate::rehearsed::Script;
 use std::collections::BTreeSet;
 
-/// As [`three_tasks`], in modules of other names, so that the code of both merges.
+/// [`three_tasks`] with other module names, so the code of both runs merges.
 fn division() -> Script {
     let text = three_tasks().text();
     let text = text.replace("sums/sub.py", "sums/div.py").replace("test_sub.py", "test_div.py");
@@ -17,11 +17,11 @@ fn division() -> Script {
         .replace("return a - b", "return a // b")
         .replace("Multiply", "Halve")
         .replace("Raise to powers", "Take roots");
-    Script::parsed(&text)
+    Script::parse(&text)
 }
 
-/// The branches of both, that of ABC-2 first, whichever of them began sooner.
-fn both(place: &Place) -> Vec<String> {
+/// Runs on both issues in parallel and returns their branches, that of ABC-2 first.
+fn run_both(place: &Place) -> Vec<String> {
     let first = arguments(place, "ABC-1", &three_tasks());
     let second = arguments(place, "ABC-2", &division());
     let start = |words: &[String]| place.start(&words.iter().map(String::as_str).collect::<Vec<_>>());
@@ -35,14 +35,14 @@ fn both(place: &Place) -> Vec<String> {
     rows.into_iter().map(|row| row.branch).collect()
 }
 
-/// Merges as a user does; a conflict fails.
+/// Merges the branches as a user does; a conflict fails the test.
 fn merge(place: &Place, branches: &[String]) {
     for branch in branches {
         place.git(&["merge", "-q", "--no-edit", branch]);
     }
 }
 
-fn filed(place: &Place, branch: &str) -> BTreeSet<String> {
+fn filed_ids(place: &Place, branch: &str) -> BTreeSet<String> {
     let names =
         place.git(&["diff", "--diff-filter=A", "--name-only", &format!("work...{branch}"), "--", "TODO"]);
     names.lines().map(str::to_string).collect()
@@ -52,8 +52,8 @@ fn filed(place: &Place, branch: &str) -> BTreeSet<String> {
 #[test]
 fn two_parallel_runs_file_different_ids_and_both_merge() {
     let place = place_with(&[]);
-    let branches = both(&place);
-    let (one, other) = (filed(&place, &branches[0]), filed(&place, &branches[1]));
+    let branches = run_both(&place);
+    let (one, other) = (filed_ids(&place, &branches[0]), filed_ids(&place, &branches[1]));
     assert_eq!((one.len(), other.len()), (2, 2), "{one:?} {other:?}");
     assert!(one.is_disjoint(&other), "{one:?} {other:?}");
     merge(&place, &branches);
@@ -65,13 +65,13 @@ fn two_parallel_runs_file_different_ids_and_both_merge() {
 
 // OT-24
 #[test]
-fn lists_whose_lines_touch_merge_too_and_are_brought_into_step_on_request() {
+fn lists_with_adjacent_changes_merge_too_and_are_repaired_on_request() {
     let tight = "# TODO\n\n- ABC-1 More sums (Todo)\n- ABC-2 Division (Todo)\n";
     let place = place_with(&[
         ("TODO/README.md", tight),
         ("TODO/ABC-2.md", &OTHER.replace("- [ ] AC-1", "- [ ] AC-2: x\n- [ ] AC-1")),
     ]);
-    let branches = both(&place);
+    let branches = run_both(&place);
     merge(&place, &branches);
     let check = place.remand(&["issues", "check"]);
     assert_eq!(check.code, 1, "{}{}", check.out, check.err);

@@ -1,8 +1,9 @@
-//! What is sent back on an issue: a plan, tests that were designed wrongly, code by a fix task or a patch.
+//! Work on an issue that is sent back: a plan, badly designed tests, code with a fix task or a patch.
 
 use crate::issue_script::{
-    OTHER, TEST, acceptable, artifact, commits, finding, made, on_branch, one_task, others, place,
-    place_with, plan, reviewed, run, said, split, split_reviewed, subtraction, task, tested, three_tasks,
+    OTHER, TEST, acceptable, artifact, commits, finding, made, on_branch, one_task, operation_results,
+    others, place, place_with, plan, reviewed, run, split, split_reviewed, subtraction, task, tested,
+    three_tasks,
 };
 use crate::place::Place;
 use crate::rehearsed::{SUB, role};
@@ -40,7 +41,7 @@ fn a_reworked_plan_withdraws_its_issues_and_files_new_ones_with_other_ids() {
         .with(role("plan/split").round(2).says(split(&[subtraction(), second, third], true)));
     let shown = run(&place, "ABC-1", &script);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert_eq!(said(&place, "file-rest"), ["filed", "filed"]);
+    assert_eq!(operation_results(&place, "file-rest"), ["filed", "filed"]);
     assert_eq!(
         commits(&place).last().map(String::as_str),
         Some("chore(todo): ABC-1 is In Progress, ABC-5 ABC-6 filed")
@@ -102,12 +103,12 @@ fn wrong_tests_are_redesigned_without_the_code_that_failed_them() {
             "verdict": "incomplete", "hypothesis": "The test cannot be right.", "changes": [{"file": "sums/sub.py", "what": "sub"}],
         })))
         .with(role("check/diagnosis").says(diagnosis("test-design", "test")))
-        // The stub is back and the code of make is gone, for the next tester and the next maker.
+        // The next tester and the next maker get the stub without the code of make.
         .with(role("test").round(2).runs("grep -q NotImplementedError sums/sub.py").writes("tests/test_sub.py", TEST).says(tested("ready", "stub")))
         .with(role("make").round(2).runs("grep -q NotImplementedError sums/sub.py").writes("sums/sub.py", SUB).says(made("Subtract.")));
     let shown = run(&place, "ABC-1", &script);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert_eq!(said(&place, "red"), ["red", "red"]);
+    assert_eq!(operation_results(&place, "red"), ["red", "red"]);
     assert_eq!(on_branch(&place, "sums/sub.py"), SUB);
     assert_eq!(on_branch(&place, "tests/test_sub.py"), TEST);
 }
@@ -131,8 +132,8 @@ fn production_findings_go_to_make_as_a_fix_task_and_the_change_is_verified_again
             );
     let shown = run(&place, "ABC-1", &script);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert_eq!(said(&place, "fix"), ["written"]);
-    assert_eq!(said(&place, "green"), ["passed", "passed"]);
+    assert_eq!(operation_results(&place, "fix"), ["written"]);
+    assert_eq!(operation_results(&place, "green"), ["passed", "passed"]);
     assert!(artifact(&place, "task-fix").starts_with("# Fix task 1\n"));
     assert!(on_branch(&place, "sums/sub.py").starts_with("\"\"\"Sums.\"\"\""));
 }
@@ -153,7 +154,10 @@ fn a_cosmetic_patch_is_applied_by_the_engine_only_if_the_syntax_stays() {
     let place = place();
     let shown = run(&place, "ABC-1", &one_task().with(cosmetic("# Takes b from a.")));
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert_eq!((said(&place, "polish"), said(&place, "green").len()), (vec!["applied".to_string()], 2));
+    assert_eq!(
+        (operation_results(&place, "polish"), operation_results(&place, "green").len()),
+        (vec!["applied".to_string()], 2)
+    );
     assert_eq!(on_branch(&place, "sums/sub.py"), format!("# Takes b from a.\n{SUB}"));
     let makes = |place: &Place| {
         let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
@@ -166,7 +170,7 @@ fn a_cosmetic_patch_is_applied_by_the_engine_only_if_the_syntax_stays() {
         role("make").round(2).writes("sums/sub.py", &format!("# Sub.\n{SUB}")).says(made("A comment."));
     let shown = run(&other, "ABC-1", &one_task().with(cosmetic("import os")).with(again));
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert_eq!((said(&other, "polish"), makes(&other)), (vec!["not-cosmetic".to_string()], 2));
+    assert_eq!((operation_results(&other, "polish"), makes(&other)), (vec!["not-cosmetic".to_string()], 2));
     assert_eq!(on_branch(&other, "sums/sub.py"), format!("# Sub.\n{SUB}"));
 }
 
@@ -188,7 +192,7 @@ fn a_patch_of_the_tracker_or_of_the_engines_files_is_not_cosmetic() {
             );
         let shown = run(&place, "ABC-1", &script);
         assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-        assert_eq!(said(&place, "polish"), ["not-cosmetic"], "{file}");
+        assert_eq!(operation_results(&place, "polish"), ["not-cosmetic"], "{file}");
         assert!(place.remand(&["log"]).out.contains("writers of code may not change"));
         assert_eq!(on_branch(&place, "TODO/ABC-2.md"), OTHER);
         assert_eq!(on_branch(&place, ".remand/words.md"), "Look.\n");
@@ -240,7 +244,7 @@ fn a_task_without_tests_is_signed_off_written_down_reviewed_and_its_seam_is_file
     {
         assert!(manifest.contains(part), "{manifest}");
     }
-    // The final reviewer gets it, and so does the maker.
+    // Both the final reviewer and the maker get it.
     assert_eq!(super::inputs(&place, "manifest.md"), vec![manifest.into_bytes(); 3]);
     let names = place.git(&["grep", "-l", "tech-debt", &place.latest().branch, "--", "TODO"]);
     assert_eq!(names.lines().count(), 1, "{names}");

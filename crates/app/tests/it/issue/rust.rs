@@ -1,7 +1,9 @@
 //! A run on an issue of a Rust crate, with tests and code in one file.
 
 use super::rework::diagnosis;
-use crate::issue_script::{arguments, made, on_branch, one_task, place, reviewed, said, split, task, tested};
+use crate::issue_script::{
+    arguments, made, on_branch, one_task, operation_results, place, reviewed, split, task, tested,
+};
 use crate::place::{Place, shown, with_rust};
 use crate::rehearsed::role;
 use serde_json::{Value, json};
@@ -36,15 +38,15 @@ fn crate_place() -> Place {
     place
 }
 
-/// The same text for the only file.
-fn about(said: Value) -> Value {
+/// The same result with the paths of the only file.
+fn in_only_file(said: Value) -> Value {
     let text =
         said.to_string().replace("sums/sub.py", "src/lib.rs").replace("tests/test_sub.py", "src/lib.rs");
     serde_json::from_str(&text.replace("test_subtracts", "subtracts")).expect("JSON")
 }
 
-/// Replaces text of the file, and fails if it is not there.
-fn edits(from: &str, to: &str) -> String {
+/// A command that replaces text in the file, and fails if the text is missing.
+fn edit_command(from: &str, to: &str) -> String {
     format!("grep -qF '{from}' src/lib.rs && sed -i 's/{from}/{to}/' src/lib.rs")
 }
 
@@ -63,25 +65,37 @@ fn tests_next_to_the_code_are_red_without_the_code_that_make_wrote_in_the_same_f
     });
     let script = one_task()
         .with(role("plan/split").says(split(&[only], true)))
-        .with(role("make/stubs").writes("src/lib.rs", &with_stub).says(about(made("Signatures only."))))
-        .with(role("test").round(1).runs(&edits("mod tests {", new)).says(about(tested("ready", "stub"))))
-        .with(role("make").round(1).runs(&edits("todo!()", "2 + a - a + b - b")).says(given_up))
-        .with(role("check/diagnosis").says(about(diagnosis("test-design", "test"))))
-        .with(role("check/code").says(about(reviewed("acceptable", &[]))))
+        .with(
+            role("make/stubs").writes("src/lib.rs", &with_stub).says(in_only_file(made("Signatures only."))),
+        )
+        .with(
+            role("test")
+                .round(1)
+                .runs(&edit_command("mod tests {", new))
+                .says(in_only_file(tested("ready", "stub"))),
+        )
+        .with(role("make").round(1).runs(&edit_command("todo!()", "2 + a - a + b - b")).says(given_up))
+        .with(role("check/diagnosis").says(in_only_file(diagnosis("test-design", "test"))))
+        .with(role("check/code").says(in_only_file(reviewed("acceptable", &[]))))
         .with(
             role("test")
                 .round(2)
-                .runs(&edits("sub(3, 2), 2", "sub(3, 2), 1"))
-                .says(about(tested("ready", "stub"))),
+                .runs(&edit_command("sub(3, 2), 2", "sub(3, 2), 1"))
+                .says(in_only_file(tested("ready", "stub"))),
         )
-        .with(role("make").round(2).runs(&edits("todo!()", "a - b")).says(about(made("Subtract."))));
+        .with(
+            role("make")
+                .round(2)
+                .runs(&edit_command("todo!()", "a - b"))
+                .says(in_only_file(made("Subtract."))),
+        );
     let words = arguments(&place, "ABC-1", &script);
     let mut command = place.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
     with_rust(&mut command);
     let shown = shown(command);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert_eq!(said(&place, "red"), ["red", "red"]);
-    assert_eq!(said(&place, "entry"), ["ready", "ready"]);
+    assert_eq!(operation_results(&place, "red"), ["red", "red"]);
+    assert_eq!(operation_results(&place, "entry"), ["ready", "ready"]);
     let code = on_branch(&place, "src/lib.rs");
     assert!(code.contains("    a - b\n") && code.contains("assert_eq!(sub(3, 2), 1);"), "{code}");
     assert!(!code.contains("todo!()") && !code.contains("2 + a"), "{code}");

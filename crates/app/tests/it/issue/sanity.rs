@@ -1,4 +1,4 @@
-//! What stops a run on an issue before anybody is dispatched, each with its remedy.
+//! The reasons that stop a run on an issue before any dispatch, each with its remedy.
 
 use crate::issue_script::{ISSUE, OTHER, arguments, one_task, place, place_with, plan, run};
 use crate::place::{Place, shown as shown_by};
@@ -6,8 +6,8 @@ use crate::rehearsed::role;
 use crate::three_tasks::await_some;
 use remand_ledger::Reader;
 
-/// A run that stops immediately: no dispatch, no commit, and a reason.
-fn refused(place: &Place, words: &[&str]) {
+/// Asserts that a run stops immediately: no dispatch, no commit, and a reason with these words.
+fn assert_refused(place: &Place, words: &[&str]) {
     let shown = run(place, "ABC-1", &one_task());
     assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
     for word in words {
@@ -21,23 +21,23 @@ fn refused(place: &Place, words: &[&str]) {
 
 // OT-01
 #[test]
-fn a_checkout_that_is_not_clean_or_on_no_branch_stops_a_run() {
+fn a_checkout_that_is_dirty_or_detached_stops_a_run() {
     let place = place();
     place.write("left.txt", "not committed");
-    refused(&place, &["1 uncommitted change", "left.txt", "commit or stash your changes"]);
+    assert_refused(&place, &["1 uncommitted change", "left.txt", "commit or stash your changes"]);
     std::fs::remove_file(place.project().join("left.txt")).expect("removed");
     place.git(&["checkout", "-q", "--detach"]);
-    refused(&place, &["HEAD is detached", "git switch BRANCH"]);
+    assert_refused(&place, &["HEAD is detached", "git switch BRANCH"]);
 }
 
 // OT-01
 #[test]
 fn an_issue_that_is_done_or_waits_for_another_stops_a_run() {
     let done = place_with(&[("TODO/ABC-1.md", &ISSUE.replace("status: Todo", "status: Done"))]);
-    refused(&done, &["ABC-1 is already Done", "set its status back to Todo"]);
+    assert_refused(&done, &["ABC-1 is already Done", "set its status back to Todo"]);
     let waiting = ISSUE.replace("depends-on: []", "depends-on: [ABC-2, ABC-9]");
     let waiting = place_with(&[("TODO/ABC-1.md", &waiting)]);
-    refused(
+    assert_refused(
         &waiting,
         &[
             "depends on ABC-2, which is Todo in the base",
@@ -45,17 +45,20 @@ fn an_issue_that_is_done_or_waits_for_another_stops_a_run() {
             "ABC-9, which does not exist",
         ],
     );
-    // Done in the checkout is not Done in the base.
+    // Done in the checkout does not count as Done in the base.
     waiting.write("TODO/ABC-2.md", &OTHER.replace("Todo", "Done"));
-    refused(&waiting, &["depends on ABC-2, which is Todo in the base"]);
+    assert_refused(&waiting, &["depends on ABC-2, which is Todo in the base"]);
 }
 
 // OT-01 OT-11
 #[test]
-fn an_issue_that_needs_the_work_of_a_run_stops_until_that_is_in_the_base() {
+fn an_issue_that_needs_the_work_of_a_run_cannot_start_until_that_work_is_in_the_base() {
     let place =
         place_with(&[("TODO/ABC-1.md", &ISSUE.replace("depends-on: []", "needs-run: 20260101-000000-abcd"))]);
-    refused(&place, &["needs the work of run 20260101-000000-abcd", "git merge remand/20260101-000000-abcd"]);
+    assert_refused(
+        &place,
+        &["needs the work of run 20260101-000000-abcd", "git merge remand/20260101-000000-abcd"],
+    );
     place.git(&["commit", "-q", "--allow-empty", "-m", "Its work\n\nRemand-Run: 20260101-000000-abcd"]);
     let shown = run(&place, "ABC-1", &one_task());
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
@@ -92,7 +95,7 @@ fn a_command_that_cannot_start_says_why() {
 
 // OT-01
 #[test]
-fn a_run_that_is_under_way_keeps_others_off_its_issue() {
+fn a_run_in_progress_keeps_others_off_its_issue() {
     let place = place();
     let go = place.project().with_file_name("go");
     let wait = format!("while [ ! -e '{}' ]; do sleep 0.05; done", go.display());

@@ -6,7 +6,7 @@ use super::desk::{
 };
 use crate::place::Place;
 use crate::rehearsed::TRIVIAL;
-use crate::three_tasks::{await_some, marked};
+use crate::three_tasks::{await_some, marked_processes};
 use remand_ledger::query::RunStage;
 
 const HANGS: &str = r#"
@@ -21,18 +21,18 @@ dispatches:
 fn is_cancelled(program: Program) {
     let Some(desk) = Desk::at(Place::configured(TRIVIAL), HANGS) else { return };
     let engine = desk.start_quick(program);
-    // The model was asked what comes after the first action, and does not answer.
+    // The model was asked for its second action, and does not answer.
     await_some("the second request", || {
         desk.asked("implementer").iter().any(|request| request.status.is_none()).then_some(())
     });
     let run = desk.place.latest().run;
-    assert!(!marked(&run).is_empty());
+    assert!(!marked_processes(&run).is_empty());
     let cancel = desk.place.remand(&["cancel", &run.0]);
     assert_eq!(cancel.code, 0, "{cancel:?}");
     let ended = engine.wait_with_output().expect("an end");
     assert_eq!(ended.status.code(), Some(4), "{ended:?}");
     assert_eq!(desk.place.latest().stage, RunStage::Cancelled);
-    assert_eq!(marked(&run), Vec::<String>::new());
+    assert_eq!(marked_processes(&run), Vec::<String>::new());
     assert_eq!(desk.place.git(&["status", "--porcelain", "--ignored"]), "");
 }
 

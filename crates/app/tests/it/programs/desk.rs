@@ -16,7 +16,7 @@ pub const KEY: &str = "standin-key-0123456789";
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
     pub name: &'static str,
-    /// As the program names it.
+    /// The program's name for the model.
     pub model: &'static str,
 }
 
@@ -26,14 +26,14 @@ pub const OPENCODE: Program = Program { name: "opencode", model: "standin/stand-
 pub const GEMINI: Program = Program { name: "gemini", model: "gemini-2.5-flash" };
 pub const QWEN: Program = Program { name: "qwen", model: "stand-in" };
 
-// The same in conversations.
+// The same programs, driven over ACP.
 pub const CLAUDE_ACP: Program = Program { name: "claude-acp", ..CLAUDE };
 pub const CODEX_ACP: Program = Program { name: "codex-acp", model: KNOWN };
 pub const OPENCODE_ACP: Program = Program { name: "opencode-acp", ..OPENCODE };
 pub const GEMINI_ACP: Program = Program { name: "gemini-acp", ..GEMINI };
 pub const QWEN_ACP: Program = Program { name: "qwen-acp", ..QWEN };
 
-/// Of models that it knows, Codex lets the tools of MCP servers be searched for only, and its adapter needs one.
+/// A model that Codex knows, which its adapter requires. With such models Codex only lets MCP tools be searched for.
 pub const KNOWN: &str = "gpt-5.5";
 
 /// Everything that a run with agent programs needs.
@@ -42,7 +42,7 @@ pub struct Desk {
     pub standin: Standin,
 }
 
-/// The folder of everything that tests need in addition to Rust.
+/// The folder with all tools that tests need in addition to Rust.
 pub fn tools() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-tools");
     std::env::var_os("REMAND_TEST_TOOLS").map_or(root, PathBuf::from)
@@ -66,7 +66,7 @@ fn programs() -> Option<PathBuf> {
 }
 
 impl Desk {
-    /// A desk whose model plays this script; none when agent programs are to be gone without.
+    /// A desk with a model that plays this script; `None` if the tests run without agent programs.
     pub fn new(script: &str) -> Option<Desk> {
         Desk::at(Place::new(), script)
     }
@@ -76,14 +76,14 @@ impl Desk {
         let script = Script::parse(script, "script").expect("a script");
         let desk = Desk { place, standin: Standin::start(script).expect("a stand-in") };
         let url = desk.standin.url();
-        desk.at_home(
+        desk.write_in_home(
             ".codex/config.toml",
             &format!(
                 "model = \"{KNOWN}\"\nmodel_provider = \"standin\"\n[model_providers.standin]\nname = \"Stand-in\"\nbase_url = \"{url}/v1\"\n\
                  env_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\nrequest_max_retries = 1\nstream_max_retries = 1\n"
             ),
         );
-        desk.at_home(
+        desk.write_in_home(
             ".config/opencode/opencode.json",
             &format!(
                 r#"{{"model":"standin/stand-in","small_model":"standin/stand-in","enabled_providers":["standin"],"provider":{{"standin":{{
@@ -96,7 +96,7 @@ impl Desk {
     }
 
     /// Writes a file below the user's home.
-    pub fn at_home(&self, path: &str, text: &str) {
+    pub fn write_in_home(&self, path: &str, text: &str) {
         let path = self.place.user_home().join(path);
         fs::create_dir_all(path.parent().expect("a folder")).expect("folder");
         fs::write(path, text).expect("file");
@@ -124,19 +124,19 @@ impl Desk {
         command
     }
 
-    fn quickly(&self, program: Program) -> Command {
+    fn quick_command(&self, program: Program) -> Command {
         let Program { name, model } = program;
         self.command(&["run", REQUEST, "--workflow", "quick", "--agent", name, "--model", model])
     }
 
     /// Runs `quick` with one program for all roles.
     pub fn quick(&self, program: Program) -> Shown {
-        shown(self.quickly(program))
+        shown(self.quick_command(program))
     }
 
     /// Starts `quick` and leaves it running.
     pub fn start_quick(&self, program: Program) -> Child {
-        let mut command = self.quickly(program);
+        let mut command = self.quick_command(program);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts")
     }
 
@@ -150,8 +150,8 @@ impl Desk {
         self.place.reader().dispatches(&self.place.latest().run).expect("dispatches")
     }
 
-    /// What a program printed.
-    pub fn said(&self, row: &DispatchRow) -> String {
+    /// The output of a program.
+    pub fn output_of(&self, row: &DispatchRow) -> String {
         let blob = self.place.reader().blob(row.output.expect("its output")).expect("a blob");
         String::from_utf8_lossy(&blob).into_owned()
     }
@@ -160,30 +160,30 @@ impl Desk {
         self.place.reader().notes(&self.place.latest().run).expect("notes")
     }
 
-    /// What the programs asked the model for dispatches of a role.
+    /// The requests of the programs to the model for dispatches of a role.
     pub fn asked(&self, role: &str) -> Vec<Request> {
         let of_role =
             |request: &Request| request.dispatch.as_deref().is_some_and(|about| about.starts_with(role));
         self.standin.requests().into_iter().filter(of_role).collect()
     }
 
-    /// What the model was asked for dispatches.
+    /// The requests to the model for all dispatches.
     pub fn turns(&self) -> Vec<Request> {
         self.asked("")
     }
 
-    /// The turns in which the model handed a result in by the tool.
+    /// The number of turns in which the model submitted a result with the tool.
     pub fn submissions(&self) -> usize {
         self.turns().iter().filter(|turn| turn.answered.contains("submit_result")).count()
     }
 
-    /// A file in the commit that the newest run made.
+    /// A file in the commit of the newest run.
     pub fn committed(&self, file: &str) -> String {
         let branch = format!("remand/{}", self.place.latest().run);
         self.place.git(&["show", &format!("{branch}:{file}")])
     }
 
-    /// All that is in the commit that the newest run made.
+    /// The names of all files in the commit of the newest run.
     pub fn files(&self) -> String {
         let branch = format!("remand/{}", self.place.latest().run);
         self.place.git(&["ls-tree", "-r", "--name-only", &branch])

@@ -1,4 +1,4 @@
-//! Failures of a model's service are distinguished, waited for, and put to a human; a program that hangs or is silent is
+//! Failures of a model's service are distinguished, waited out, and reported to a human; a hanging or silent program is
 //! dispatched again. One run meets all of these and still ends.
 
 use super::desk::{
@@ -60,41 +60,44 @@ dispatches:
           payload: {verdict: approve, summary: It does what was asked for.}
 "#;
 
-/// How a failure is reported: its kind, and words of its message.
-type Told = (&'static str, &'static str);
+/// The kind of a failure, and words of its message.
+type ExpectedFailure = (&'static str, &'static str);
 
-const NOT_SIGNED_IN: Told = ("environment", "is not signed in");
-const TO_WAIT: Told = ("environment", "is rate limiting");
-const NO_ANSWER: Told = ("environment", "is currently unavailable");
-const NOTHING_SAID: Told = ("timeout", "no output and no running tool for too long");
-const NO_RESULT: Told = ("malformed", "expected the result");
+const NOT_SIGNED_IN: ExpectedFailure = ("environment", "is not signed in");
+const RATE_LIMITED: ExpectedFailure = ("environment", "is rate limiting");
+const UNAVAILABLE: ExpectedFailure = ("environment", "is currently unavailable");
+const SILENT: ExpectedFailure = ("timeout", "no output and no running tool for too long");
+const NO_RESULT: ExpectedFailure = ("malformed", "expected the result");
 
-/// Programs differ in what they do when the model says nothing, and in how long they may be silent: one takes long to start.
+/// Programs differ in their reaction to a silent model, and in how long they may be silent: one takes long to start.
 /// The failing service names a short wait, because one program otherwise retries silently for over a minute.
-fn continues(program: Program, silence: u64, silent: Told) {
+fn continues(program: Program, silence: u64, silent: ExpectedFailure) {
     let Some(desk) = Desk::at(Place::configured(TRIVIAL), TROUBLED) else { return };
-    desk.at_home(".config/remand/config.toml", &format!("[agents.{}]\nsilence = {silence}\n", program.name));
+    desk.write_in_home(
+        ".config/remand/config.toml",
+        &format!("[agents.{}]\nsilence = {silence}\n", program.name),
+    );
     let shown = desk.quick(program);
     let rows = desk.dispatches();
     let text = |part: &Option<String>| part.clone().unwrap_or_default();
-    let told: Vec<(&str, String, String)> =
+    let reported: Vec<(&str, String, String)> =
         rows.iter().map(|row| (row.role.as_str(), text(&row.failure), text(&row.detail))).collect();
     let expected = [
         ("implementer", Some(NOT_SIGNED_IN)),
         ("implementer", Some(silent)),
         ("implementer", None),
-        ("reviewer", Some(TO_WAIT)),
+        ("reviewer", Some(RATE_LIMITED)),
         ("reviewer", None),
-        ("implementer", Some(NO_ANSWER)),
+        ("implementer", Some(UNAVAILABLE)),
         ("implementer", None),
-        ("reviewer", Some(NOTHING_SAID)),
+        ("reviewer", Some(SILENT)),
         ("reviewer", None),
     ];
-    assert_eq!(told.len(), expected.len(), "{told:?}: {shown:?}");
-    for (told, (role, failure)) in told.iter().zip(expected) {
+    assert_eq!(reported.len(), expected.len(), "{reported:?}: {shown:?}");
+    for (reported, (role, failure)) in reported.iter().zip(expected) {
         let (kind, words) = failure.unwrap_or_default();
-        assert_eq!((told.0, told.1.as_str()), (role, kind), "{told:?}");
-        assert!(told.2.contains(words), "{told:?}");
+        assert_eq!((reported.0, reported.1.as_str()), (role, kind), "{reported:?}");
+        assert!(reported.2.contains(words), "{reported:?}");
     }
     assert_eq!(shown.code, 0, "{shown:?}");
     assert!(desk.committed("sums/sub.py").contains("a - b"));
@@ -105,7 +108,7 @@ each! { continues:
     claude = CLAUDE, 30, NO_RESULT;
     codex = CODEX, 30, NO_RESULT;
     opencode = OPENCODE, 60, NO_RESULT;
-    // It retries by itself after silence, and gives up.
+// It retries after silence, and then gives up.
     gemini = GEMINI, 30, ("crashed", "empty response");
     qwen = QWEN, 30, ("crashed", "exit code 1");
     claude_acp = CLAUDE_ACP, 30, NO_RESULT;

@@ -5,8 +5,8 @@ use crate::place::{Place, shown};
 use crate::rehearsed::{Script, TRIVIAL, role};
 use serde_json::json;
 
-/// Greets, and is answered.
-fn greeted(program: Program) -> Option<Desk> {
+/// Runs the greeting, which must succeed.
+fn greet(program: Program) -> Option<Desk> {
     let greeter = role("greeter").says(json!({"verdict": "done", "summary": "Hello."}));
     let script = Script::quick().with(greeter).text();
     let desk = Desk::at(Place::configured(TRIVIAL), &script)?;
@@ -17,7 +17,7 @@ fn greeted(program: Program) -> Option<Desk> {
 }
 
 fn is_understood(program: Program) {
-    let Some(desk) = greeted(program) else { return };
+    let Some(desk) = greet(program) else { return };
     assert_eq!(desk.submissions(), 1);
 }
 
@@ -34,7 +34,7 @@ each! { is_understood:
 // CORE-15
 #[test]
 fn a_model_that_has_to_search_for_the_tool_hands_its_result_in_as_a_file() {
-    let Some(desk) = greeted(Program { model: KNOWN, ..CODEX }) else { return };
+    let Some(desk) = greet(Program { model: KNOWN, ..CODEX }) else { return };
     let turns = desk.turns();
     assert!(turns.iter().all(|turn| turn.body["tools"].to_string().contains("tool_search")), "{turns:?}");
     assert_eq!(desk.submissions(), 0);

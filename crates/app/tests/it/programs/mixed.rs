@@ -1,4 +1,4 @@
-//! A feature by several programs: one implements, and each reviewer is another one.
+//! A feature by several programs: one implements, and each reviewer is a different program.
 
 use super::desk::Desk;
 use crate::three_tasks::{self, REHEARSAL};
@@ -24,7 +24,7 @@ model = "gemini-2.5-flash"
 #[test]
 fn codex_implements_and_three_others_review() {
     let Some(desk) = Desk::at(three_tasks::place(), REHEARSAL) else { return };
-    desk.at_home(".config/remand/config.toml", AGENTS);
+    desk.write_in_home(".config/remand/config.toml", AGENTS);
     let shown = desk.run(&["--workflow", "feature"]);
     assert_eq!(shown.code, 0, "{shown:?}");
     let rows = desk.dispatches();

@@ -1,4 +1,4 @@
-//! Agents that are any program: a row in the configuration, text in and text out.
+//! Any program can be an agent: a row in the configuration, text in and text out.
 
 use crate::place::Place;
 use crate::rehearsed::{REQUEST, Script, TRIVIAL, implemented, role};
@@ -18,7 +18,7 @@ END
 echo "Subtraction is there."
 "#;
 
-/// All that an implementer hands in.
+/// A complete result of an implementer.
 fn result() -> Value {
     json!({
         "agent": "implementer", "step": "implement", "schema_version": "1.0", "payload": implemented(""),
@@ -31,7 +31,8 @@ fn result() -> Value {
 fn doctor_dispatches_an_agent_once_on_request() {
     let place = Place::configured(TRIVIAL);
     let greeter = role("greeter").says(json!({"verdict": "done", "summary": "Hello."}));
-    let agent = format!("rehearsal:{}", place.beside("greeter.yaml", &Script::quick().with(greeter).text()));
+    let agent =
+        format!("rehearsal:{}", place.write_outside("greeter.yaml", &Script::quick().with(greeter).text()));
     let shown = place.remand(&["doctor", "--agent", &agent, "--model", "small"]);
     let said = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
@@ -40,7 +41,7 @@ fn doctor_dispatches_an_agent_once_on_request() {
     );
     assert_eq!(shown.code, 0, "{said}");
 
-    let failing = place.settle("failing", "#!/bin/sh\necho 'not today' >&2\nexit 3\n");
+    let failing = place.write_program("failing", "#!/bin/sh\necho 'not today' >&2\nexit 3\n");
     let row = format!(
         "[agents.failing]\ntitle = \"Failing\"\ncommand = [{failing:?}]\nspeaks = \"text\"\narguments = []\n"
     );
@@ -56,10 +57,10 @@ fn doctor_dispatches_an_agent_once_on_request() {
 }
 
 #[test]
-fn an_agent_of_the_repository_is_listed_without_starting_it_and_gets_nothing_of_the_user() {
+fn an_agent_defined_by_the_repository_is_never_started_to_list_it_and_cannot_replace_a_known_one() {
     let place = Place::new().without_agents();
     let mark = place.user_home().join("started");
-    let cloned = place.settle("cloned", &format!("#!/bin/sh\ntouch {}\necho 1.2.3\n", mark.display()));
+    let cloned = place.write_program("cloned", &format!("#!/bin/sh\ntouch {}\necho 1.2.3\n", mark.display()));
     let row = format!("[agents.cloned]\ntitle = \"Cloned\"\ncommand = [{cloned:?}]\narguments = []\n");
     place.write("remand.toml", &format!("{TRIVIAL}\n{row}"));
     let shown = place.remand(&["agents", "cloned"]);
@@ -74,16 +75,16 @@ fn an_agent_of_the_repository_is_listed_without_starting_it_and_gets_nothing_of_
     assert!(!mark.exists(), "it was started");
 
     place.write("remand.toml", TRIVIAL);
-    place.settings_of_user(&row);
+    place.add_user_settings(&row);
     let shown = place.remand(&["agents", "cloned"]);
-    assert!(shown.out.contains("1.2.3") && mark.exists(), "the user's own is asked: {shown:?}");
+    assert!(shown.out.contains("1.2.3") && mark.exists(), "an agent of the user is started: {shown:?}");
 }
 
 // CORE-11 CORE-15
 #[test]
-fn a_script_of_the_user_can_be_an_agent() {
+fn a_user_script_can_be_an_agent() {
     let place = Place::new();
-    let script = place.settle("agent", &AGENT.replace("RESULT", &result().to_string()));
+    let script = place.write_program("agent", &AGENT.replace("RESULT", &result().to_string()));
     let settings = format!(
         "{TRIVIAL}\n[roles.implementer]\nagent = \"mine\"\n\n[agents.mine]\ntitle = \"Mine\"\ncommand = [{script:?}]\n\
          speaks = \"text\"\narguments = [\"${{result}}\"]\n"
@@ -100,7 +101,7 @@ fn a_script_of_the_user_can_be_an_agent() {
     assert!(sub.contains("return a - b"), "{sub}");
     let row = &place.reader().dispatches(&run.run).expect("dispatches")[0];
     assert_eq!((row.driver.as_deref(), row.exit_code), (Some("mine"), Some(0)));
-    assert_eq!((row.tokens, row.money), (None, None), "it says nothing of them");
+    assert_eq!((row.tokens, row.money), (None, None), "it reports none");
 }
 
 /// Prints its result at the end of its output, as lines of JSON.
@@ -114,10 +115,10 @@ END
 
 // BY-06
 #[test]
-fn a_result_within_lines_of_json_is_recorded_as_received() {
+fn a_result_within_json_lines_is_recorded_as_received() {
     let place = Place::new();
     let said = json!({"text": format!("It is done.\n```json\n{}\n```\n", result())});
-    let script = place.settle("agent", &TALKING.replace("SAID", &said.to_string()));
+    let script = place.write_program("agent", &TALKING.replace("SAID", &said.to_string()));
     let row = format!(
         "[roles.implementer]\nagent = \"mine\"\n\n[agents.mine]\ntitle = \"Mine\"\ncommand = [{script:?}]\n\
          arguments = []\n\n[agents.mine.hear]\nanswer = [{{ at = \"text\" }}]\nend = [{{ in = {{ end = true }} }}]\n"
@@ -133,14 +134,14 @@ fn a_result_within_lines_of_json_is_recorded_as_received() {
     let again = Place::configured(TRIVIAL);
     let shown = again.run(REQUEST, &text, &["--workflow", "quick"]);
     assert_eq!(shown.code, 0, "{}{}\n{text}", shown.out, shown.err);
-    let told = |place: &Place| {
+    let dispatches = |place: &Place| {
         let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
         rows.into_iter().map(|row| (row.phase, row.says, row.failure)).collect::<Vec<_>>()
     };
-    assert_eq!(told(&again), told(&place));
+    assert_eq!(dispatches(&again), dispatches(&place));
 }
 
-/// Does half of the work first, and does not remember it.
+/// Does half of the work in its first attempt, and cannot resume its session.
 const FORGETFUL: &str = r#"#!/bin/sh
 test -z "$2" || { echo "no session $2" >&2; exit 1; }
 echo '{"session": "'$$'"}'
@@ -159,7 +160,7 @@ echo '{"end": true}'
 #[test]
 fn an_agent_that_cannot_resume_its_session_starts_fresh_with_all_inputs() {
     let place = Place::new();
-    let script = place.settle("agent", &FORGETFUL.replace("RESULT", &result().to_string()));
+    let script = place.write_program("agent", &FORGETFUL.replace("RESULT", &result().to_string()));
     let row = format!(
         "[roles.implementer]\nagent = \"mine\"\n\n[agents.mine]\ntitle = \"Mine\"\ncommand = [{script:?}]\n\
          arguments = [\"${{result}}\", {{ if = \"session\", then = [\"${{session}}\"] }}]\n\n[agents.mine.hear]\n\
@@ -183,7 +184,7 @@ fn an_agent_that_cannot_resume_its_session_starts_fresh_with_all_inputs() {
     assert!(notes.iter().any(|note| note.text.contains("could not resume its session")), "{notes:?}");
 }
 
-/// Tries to replace its home by the user's, and its copy of the key by the user's key.
+/// Tries to replace its home with the user's, and its copy of the key with the user's key.
 const GRASPING: &str = r#"#!/bin/sh
 echo '{"session": "s"}'
 if test -n "$2"; then
@@ -201,12 +202,12 @@ echo '{"end": true}'
 
 // CORE-05, CORE-15
 #[test]
-fn a_home_that_is_kept_for_a_session_leads_nowhere_else() {
+fn a_home_kept_for_a_session_does_not_lead_outside() {
     let place = Place::configured(TRIVIAL);
     let user = place.user_home();
     let script =
         GRASPING.replace("RESULT", &result().to_string()).replace("USER", &user.display().to_string());
-    let script = place.settle("agent", &script);
+    let script = place.write_program("agent", &script);
     let row = format!(
         "[roles.implementer]\nagent = \"mine\"\n\n[agents.mine]\ntitle = \"Mine\"\ncommand = [{script:?}]\n\
          credentials = [\".account/key\"]\n\
@@ -226,7 +227,7 @@ fn a_home_that_is_kept_for_a_session_leads_nowhere_else() {
     assert_eq!((rows[1].failure.as_deref(), rows[1].session.as_deref()), (None, Some("s")), "{rows:?}");
 }
 
-/// Says when it was started; its first attempt meets a service that asks to wait.
+/// Records when it was started; in its first attempt the service asks to wait.
 const LIMITED: &str = r#"#!/bin/sh
 date +%s
 if grep -q '"attempt": 1' "$2"; then
@@ -241,9 +242,9 @@ END
 
 // CORE-10
 #[test]
-fn a_service_is_waited_for_as_long_as_it_asks() {
+fn the_engine_waits_as_long_as_the_service_asks() {
     let place = Place::new();
-    let script = place.settle("agent", &LIMITED.replace("RESULT", &result().to_string()));
+    let script = place.write_program("agent", &LIMITED.replace("RESULT", &result().to_string()));
     let row = format!(
         "[roles.implementer]\nagent = \"mine\"\n\n[agents.mine]\ntitle = \"Mine\"\ncommand = [{script:?}]\n\
          speaks = \"text\"\narguments = [\"${{result}}\", \"${{dispatch}}\"]\n"
@@ -265,7 +266,7 @@ fn a_service_is_waited_for_as_long_as_it_asks() {
     assert!(started(1) - started(0) >= 4, "{} and {}", started(0), started(1));
 }
 
-/// Leaves something unfinished at first, and finishes it in the session in which it did.
+/// Leaves something unfinished at first, and finishes it in the same session.
 const HASTY: &str = r#"#!/bin/sh
 echo '{"session": "'${2:-$$}'"}'
 printf 'def sub(a, b):\n    return a - b\n' > sums/sub.py
@@ -281,7 +282,7 @@ echo '{"end": true}'
 fn findings_of_quick_checks_go_back_to_the_same_session_and_others_do_not() {
     let sessions = |operation: &str| {
         let place = Place::new();
-        let script = place.settle("agent", &HASTY.replace("RESULT", &result().to_string()));
+        let script = place.write_program("agent", &HASTY.replace("RESULT", &result().to_string()));
         let checks =
             "[checks]\ndetect = false\n\n[checks.finished]\ncommand = \"! grep -rq FIXME sums\"\ntier = 1\n";
         let row = format!(

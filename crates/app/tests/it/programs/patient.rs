@@ -24,7 +24,7 @@ dispatches:
 
 fn waits_for_its_tool(program: Program) {
     let Some(desk) = Desk::at(Place::configured(TRIVIAL), SLOW) else { return };
-    desk.at_home(".config/remand/config.toml", &format!("[agents.{}]\nsilence = 30\n", program.name));
+    desk.write_in_home(".config/remand/config.toml", &format!("[agents.{}]\nsilence = 30\n", program.name));
     let shown = desk.quick(program);
     assert_eq!(shown.code, 0, "{shown:?}");
     let rows = desk.dispatches();

@@ -1,4 +1,4 @@
-//! Our messages match the protocol's own schema, recorded in whole runs with real agents.
+//! Messages recorded in whole runs with real agents match the schema of the protocol.
 
 use super::desk::{CLAUDE_ACP, Desk, OPENCODE_ACP, Program, tools};
 use crate::place::Place;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
-/// A result that is corrected makes the agent take its session up again.
+/// A malformed result is corrected, so the agent resumes its session.
 const CORRECTED: &str = r#"
 rehearsal: 1
 dispatches:
@@ -31,11 +31,11 @@ dispatches:
           payload: {verdict: approve, summary: It does what was asked for.}
 "#;
 
-/// A proxy before the agent that records its input where the role may write.
+/// A proxy in front of the agent that records the input if the role may write.
 const LISTENER: &str =
     "#!/bin/sh\nif touch heard.jsonl 2>/dev/null; then tee -a heard.jsonl; else cat; fi | PROGRAM \"$@\"\n";
 
-/// What a message of ours is called in the schema.
+/// The name in the schema for a message that Remand sends.
 fn shape(message: &Value) -> Option<&'static str> {
     Some(match message["method"].as_str() {
         Some("initialize") => "InitializeRequest",
@@ -58,9 +58,10 @@ fn speaks_as_the_schema_says(program: Program, command: &str, more: &[&str]) {
     let Some(desk) = Desk::at(Place::configured(TRIVIAL), CORRECTED) else { return };
     let agents = tools().join("agents");
     let real = agents.join("node_modules/.bin").join(command);
-    let listener = desk.place.settle("listener", &LISTENER.replace("PROGRAM", &real.display().to_string()));
+    let listener =
+        desk.place.write_program("listener", &LISTENER.replace("PROGRAM", &real.display().to_string()));
     let row = format!("[agents.{}]\ncommand = [{listener:?}]\nreads = [{agents:?}]\n", program.name);
-    desk.at_home(".config/remand/config.toml", &row);
+    desk.write_in_home(".config/remand/config.toml", &row);
     let shown = desk.quick(program);
     assert_eq!(shown.code, 0, "{shown:?}");
 
@@ -108,8 +109,8 @@ done
 #[test]
 fn a_cancel_reaches_the_agent_before_anything_is_killed() {
     let place = Place::new();
-    let agent = place.settle("agent", AGENT);
-    let (heard, tree) = (place.beside("heard", ""), place.project());
+    let agent = place.write_program("agent", AGENT);
+    let (heard, tree) = (place.write_outside("heard", ""), place.project());
     let server = McpServerCommand { name: "remand".to_string(), command: "true".into(), args: Vec::new() };
     let plan = ConversationPlan {
         out: tree.clone(),
@@ -126,15 +127,15 @@ fn a_cancel_reaches_the_agent_before_anything_is_killed() {
         meta: None,
         server,
     };
-    let plan = place.beside("plan.json", &serde_json::to_string(&plan).expect("a plan"));
+    let plan = place.write_outside("plan.json", &serde_json::to_string(&plan).expect("a plan"));
     let mut command = place.command(&["converse", "--plan", &plan, "--", &agent, &heard]);
     let client = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("a client");
-    let told = |method: &str| std::fs::read_to_string(&heard).is_ok_and(|text| text.contains(method));
-    await_some("the prompt", || told("session/prompt").then_some(()));
+    let received = |method: &str| std::fs::read_to_string(&heard).is_ok_and(|text| text.contains(method));
+    await_some("the prompt", || received("session/prompt").then_some(()));
     let term = Command::new("kill").arg(client.id().to_string()).status().expect("kill");
     assert!(term.success());
     let ended = client.wait_with_output().expect("an end");
-    assert!(told("session/cancel"), "{ended:?}");
+    assert!(received("session/cancel"), "{ended:?}");
     let said = String::from_utf8_lossy(&ended.stdout).into_owned();
     assert!(said.contains(r#""reason":"cancelled""#) && ended.status.code() == Some(1), "{said}");
 }

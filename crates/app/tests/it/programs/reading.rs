@@ -1,5 +1,5 @@
 //! A reviewer may only read and report, whatever permissions the repository grants. Its attempted changes have no
-//! effect and are reported; where its own tool for writing was refused, the dispatch fails.
+//! effect and are reported; if its tool for writing was refused, the dispatch fails.
 
 use super::desk::{
     CLAUDE, CLAUDE_ACP, CODEX, CODEX_ACP, Desk, GEMINI, GEMINI_ACP, OPENCODE, OPENCODE_ACP, Program, QWEN,
@@ -37,15 +37,15 @@ const READER: &str = r#"
           payload: {verdict: approve, summary: It does what was asked for.}
 "#;
 
-/// What a reader's attempt to write leads to.
-enum Heard {
-    /// Its tool for writing was refused: the dispatch is lost.
+/// The consequence of a reviewer's attempt to write.
+enum Consequence {
+    /// Its tool for writing was refused: the dispatch fails.
     Violation,
-    /// Its shell was refused, which happens to the innocent too: it is on record.
+    /// Its shell was refused, which can happen without bad intent: a warning is recorded.
     Denial,
 }
 
-fn reads_only(program: Program, heard: &Heard) {
+fn reads_only(program: Program, expected: &Consequence) {
     let Some(desk) = Desk::at(Place::configured(TRIVIAL), &format!("{MAKER}{READER}")) else { return };
     for (path, text) in HOSTILE {
         desk.place.write(path, text);
@@ -61,12 +61,12 @@ fn reads_only(program: Program, heard: &Heard) {
         |kind| notes.iter().any(|note| note.kind == kind && note.text.contains("reviewer was denied"));
     let reviews: Vec<Option<&str>> =
         rows.iter().filter(|row| row.role == "reviewer").map(|row| row.failure.as_deref()).collect();
-    match heard {
-        Heard::Violation => {
+    match expected {
+        Consequence::Violation => {
             assert!(of_kind(NoteKind::Violation), "{notes:?}");
             assert_eq!(reviews, [Some("violation"), None], "{rows:?}");
         }
-        Heard::Denial => {
+        Consequence::Denial => {
             assert!(of_kind(NoteKind::Warning), "{notes:?}");
             assert_eq!(reviews, [None], "{rows:?}");
         }
@@ -75,14 +75,14 @@ fn reads_only(program: Program, heard: &Heard) {
 
 // CORE-05, CORE-15
 each! { reads_only:
-    claude = CLAUDE, &Heard::Violation;
-    codex = CODEX, &Heard::Denial;
-    opencode = OPENCODE, &Heard::Denial;
-    gemini = GEMINI, &Heard::Violation;
-    qwen = QWEN, &Heard::Violation;
-    claude_acp = CLAUDE_ACP, &Heard::Violation;
-    codex_acp = CODEX_ACP, &Heard::Violation;
-    opencode_acp = OPENCODE_ACP, &Heard::Violation;
-    gemini_acp = GEMINI_ACP, &Heard::Violation;
-    qwen_acp = QWEN_ACP, &Heard::Violation;
+    claude = CLAUDE, &Consequence::Violation;
+    codex = CODEX, &Consequence::Denial;
+    opencode = OPENCODE, &Consequence::Denial;
+    gemini = GEMINI, &Consequence::Violation;
+    qwen = QWEN, &Consequence::Violation;
+    claude_acp = CLAUDE_ACP, &Consequence::Violation;
+    codex_acp = CODEX_ACP, &Consequence::Violation;
+    opencode_acp = OPENCODE_ACP, &Consequence::Violation;
+    gemini_acp = GEMINI_ACP, &Consequence::Violation;
+    qwen_acp = QWEN_ACP, &Consequence::Violation;
 }

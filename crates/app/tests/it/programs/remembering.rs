@@ -57,8 +57,8 @@ dispatches:
 
 const IMPLEMENTER: &str = include_str!("../../../../../roles/implementer.md");
 
-/// Its cost in millionths, where that is known.
-fn remembers(program: Program, is_told: bool, money: Option<u64>) {
+/// `money` is the cost of the second round in millionths, if known.
+fn remembers(program: Program, reports_usage: bool, money: Option<u64>) {
     let place = Place::configured(TRIVIAL);
     let role = IMPLEMENTER.replacen("---\n", "---\nremembers: true\n", 1);
     place.write(".remand/roles/implementer.md", &role);
@@ -77,15 +77,15 @@ fn remembers(program: Program, is_told: bool, money: Option<u64>) {
     assert!(matches!(implementer[..], [Some(first), Some(second)] if first == second), "{rows:?}");
     assert!(matches!(reviewer[..], [Some(first), Some(second)] if first != second), "{rows:?}");
 
-    // The second round got all inputs, and its usage counts separately.
+    // The second round got all inputs, and its usage is counted separately.
     let prompt = desk.place.reader().blob(rows[2].prompt.expect("a prompt")).expect("a blob");
     assert!(String::from_utf8_lossy(&prompt).contains("# implementer"));
-    let spent = rows[2].spent.filter(|_| is_told);
-    assert_eq!(spent, is_told.then_some(TokenCounts { input: 1003, output: 55, cached: 0, stored: 0 }));
+    let spent = rows[2].spent.filter(|_| reports_usage);
+    assert_eq!(spent, reports_usage.then_some(TokenCounts { input: 1003, output: 55, cached: 0, stored: 0 }));
 
     assert_eq!(rows[2].money, money, "{rows:?}");
 
-    // Nothing of a session stays when the run is over.
+    // No session file is left when the run is over.
     let folder = desk.place.home().join("runs").join(&desk.place.latest().run.0).join("dispatches");
     let dispatches = std::fs::read_dir(folder).expect("dispatches").flatten().map(|entry| entry.path());
     let kept = dispatches.flat_map(|path| [path.join("session.json"), path.join("home")]);

@@ -11,7 +11,7 @@ fn desk() -> Option<Desk> {
     let greeter = role("greeter").says(json!({"verdict": "done", "summary": "Hello."}));
     let desk = Desk::at(Place::configured(TRIVIAL), &Script::quick().with(greeter).text())?;
     let url = desk.standin.url();
-    desk.at_home(".codex/config.toml", &format!("openai_base_url = \"{url}/v1\"\n"));
+    desk.write_in_home(".codex/config.toml", &format!("openai_base_url = \"{url}/v1\"\n"));
     Some(desk)
 }
 

@@ -1,5 +1,5 @@
 //! Each program takes a request to a verified commit: its first patch fails the tests, its second one passes, in a
-//! repository that tries to give it other orders.
+//! repository that tries to give it other instructions.
 
 use super::desk::{
     CLAUDE, CLAUDE_ACP, CODEX, CODEX_ACP, Desk, GEMINI, GEMINI_ACP, KEY, OPENCODE, OPENCODE_ACP, Program,
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 const LIB: &str = "pub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n    \
                    #[test]\n    fn adds() {\n        assert_eq!(add(1, 2), 3);\n    }\n}\n";
 
-/// The tests are there in the first round and fail; a malformed result is corrected in the same session.
+/// The tests exist in the first round and fail; a malformed result is corrected in the same session.
 const SCRIPT: &str = r#"
 rehearsal: 1
 dispatches:
@@ -140,7 +140,7 @@ fn works(program: Program, session: Session) {
     let shown = desk.quick(program);
     assert_eq!(shown.code, 0, "{shown:?}");
 
-    // The engine saw the tests fail and then pass, whatever the program claimed.
+    // The engine saw the tests fail and then pass, regardless of the program's claims.
     assert!(desk.committed("src/sub.rs").contains("a - b"));
     let rows = desk.dispatches();
     let roles: Vec<&str> = rows.iter().map(|row| row.role.as_str()).collect();
@@ -148,11 +148,11 @@ fn works(program: Program, session: Session) {
     assert_eq!(rows[0].failure.as_deref(), Some("malformed"), "{:?}", rows[0]);
     assert!(rows[1..].iter().all(|row| row.failure.is_none()), "{rows:?}");
 
-    // The second attempt continued the session of the first; a round of rework has its own session.
+    // The second attempt continued the session of the first; a round of rework has a new session.
     let sessions: Vec<&String> = rows.iter().filter_map(|row| row.session.as_ref()).collect();
     assert_eq!(sessions.len(), 4, "{rows:?}");
-    let goes_on = sessions[0] == sessions[1];
-    assert_eq!(goes_on, session == Session::GoesOn, "{sessions:?}: {}", desk.said(&rows[1]));
+    let is_resumed = sessions[0] == sessions[1];
+    assert_eq!(is_resumed, session == Session::GoesOn, "{sessions:?}: {}", desk.output_of(&rows[1]));
     assert_ne!(sessions[1], sessions[2]);
 
     // A new session gets all inputs.
@@ -162,19 +162,19 @@ fn works(program: Program, session: Session) {
 
     // The token counts of each dispatch, as the model's service reported them.
     let spent: Vec<Option<TokenCounts>> = rows.iter().map(|row| row.spent).collect();
-    assert_eq!(spent, sent(&desk), "{rows:?}");
+    assert_eq!(spent, sent_tokens(&desk), "{rows:?}");
 
-    // Results came by the tool, were validated on arrival, and corrected immediately.
-    // A program that does not wait for the server has no such tool in its first turns.
+    // Results were submitted with the tool, validated on arrival, and corrected immediately.
+    // A program that does not wait for the server lacks the tool in its first turns.
     assert!(desk.submissions() >= 4);
     let refused = |turn: &Request| turn.body.to_string().contains("Not accepted. These are the problems");
     assert!(desk.turns().iter().any(refused));
 
-    // Who may not use the network is offered no tool for it.
-    let names: BTreeSet<String> = desk.turns().iter().flat_map(|turn| offered(&turn.body)).collect();
+    // A role without network access is offered no network tool.
+    let names: BTreeSet<String> = desk.turns().iter().flat_map(|turn| offered_tools(&turn.body)).collect();
     assert!(!names.is_empty() && !names.iter().any(|name| name.contains("web")), "{names:?}");
 
-    // The model that was asked for is the one that was used.
+    // The requested model was used.
     let models: BTreeSet<String> = desk.turns().into_iter().map(|turn| turn.model).collect();
     assert!(models.iter().all(|model| program.model.ends_with(model.as_str())), "{models:?}");
 
@@ -190,16 +190,16 @@ fn works(program: Program, session: Session) {
     }
     assert!(!files.contains("hooked") && !files.contains("mcp-started"), "{files}");
 
-    // The key is nowhere in the state of the engine.
+    // The state of the engine does not contain the key.
     let grep = std::process::Command::new("grep").args(["-rl", KEY]).arg(desk.place.state()).output();
     assert_eq!(String::from_utf8_lossy(&grep.expect("grep").stdout), "");
 }
 
-/// The tokens of each dispatch, in their order, as the stand-in sent them. Additional requests of programs, such as
+/// The token counts of each dispatch, in order, as the stand-in sent them. Additional requests of programs, such as
 /// for a title, have no tools.
-fn sent(desk: &Desk) -> Vec<Option<TokenCounts>> {
+fn sent_tokens(desk: &Desk) -> Vec<Option<TokenCounts>> {
     let mut sent: Vec<(String, TokenCounts)> = Vec::new();
-    for turn in desk.turns().iter().filter(|turn| !offered(&turn.body).is_empty()) {
+    for turn in desk.turns().iter().filter(|turn| !offered_tools(&turn.body).is_empty()) {
         let (Some(dispatch), Some(usage)) = (&turn.dispatch, turn.usage) else { continue };
         let at = sent.iter().position(|(known, _)| known == dispatch).unwrap_or_else(|| {
             sent.push((dispatch.clone(), TokenCounts::default()));
@@ -214,8 +214,8 @@ fn sent(desk: &Desk) -> Vec<Option<TokenCounts>> {
     sent.into_iter().map(|(_, tokens)| Some(tokens)).collect()
 }
 
-/// The names of the tools that a request offers to the model, in small letters.
-fn offered(body: &Value) -> Vec<String> {
+/// The names of the tools that a request offers to the model, in lower case.
+fn offered_tools(body: &Value) -> Vec<String> {
     let tools = body["tools"].as_array().into_iter().flatten();
     let all = tools.flat_map(|tool| match tool["functionDeclarations"].as_array() {
         Some(declared) => declared.iter().collect(),

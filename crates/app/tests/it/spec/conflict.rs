@@ -1,7 +1,7 @@
-//! Engineer and reviewer disagree: the user decides among stated positions, and the decision binds.
+//! Engineer and reviewer disagree: the user chooses one of the stated positions, and the decision is binding.
 
 use super::rehearsed::{approved, engineer, gap, objected, one_gap, proposal, proposed, reviewer};
-use super::{begin, board, given, paper, place};
+use super::{begin, board, document, inputs_of, place};
 use crate::rehearsed::Script;
 use remand_kernel::gaps::{GapStatus, IssueState};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub fn disputed() -> Script {
         .with(reviewer().round(3).says(approved(&["GAP-FLOW-001"])))
 }
 
-/// A run at the gate where the positions are.
+/// A run at the gate that shows the positions.
 fn at_gate() -> super::Place {
     let place = place();
     assert_eq!(begin(&place, &disputed(), &["--interactive"]).code, 5);
@@ -55,12 +55,12 @@ fn the_gate_shows_every_position_and_the_choice_binds_the_next_engineer() {
         "ISSUE-R1-001: 3 because both can live with it",
     ]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    let assignment = given(&place, "engineer", "assignment.md").pop().expect("an assignment");
+    let assignment = inputs_of(&place, "engineer", "assignment.md").pop().expect("an assignment");
     assert!(
         assignment.contains("A human decided on ISSUE-R1-001: Let the operator say. This binds you."),
         "{assignment}"
     );
-    let decisions = paper(&place, "decisions.md");
+    let decisions = document(&place, "decisions.md");
     for line in
         ["**Decision:** Let the operator say", "**Reason:** both can live with it", "**Decided by:** ada"]
     {
@@ -104,7 +104,7 @@ fn silence_on_a_grave_issue_must_be_answered_and_then_is_a_conflict() {
         .with(reviewer().round(2).says(objected("GAP-FLOW-001", "low", "A comma.")))
         .with(reviewer().round(3).says(objected("GAP-FLOW-001", "low", "A comma.")));
     assert_eq!(begin(&place, &script, &[]).code, 5);
-    let assignments = given(&place, "engineer", "assignment.md");
+    let assignments = inputs_of(&place, "engineer", "assignment.md");
     assert_eq!(assignments.len(), 3, "{assignments:?}");
     assert!(!assignments[1].contains("## Must be answered"), "{}", assignments[1]);
     assert!(assignments[2].contains("no answer yet: ISSUE-R1-001"), "{}", assignments[2]);
@@ -147,12 +147,12 @@ fn earlier_statements_about_a_gap_count_together_with_later_ones() {
 #[test]
 fn many_disagreements_are_reported() {
     let place = at_gate();
-    let summary = paper_of_round_two(&place);
+    let summary = document_of_round_two(&place);
     assert!(summary.contains("the engineer disagreed with 1 of 1 issues"), "{summary}");
 }
 
-fn paper_of_round_two(place: &super::Place) -> String {
-    // The documents of a round are written before the next one starts; the ledger has them immediately.
+fn document_of_round_two(place: &super::Place) -> String {
+    // The documents of a round are written before the next one starts, and are in the ledger immediately.
     let notes = place.reader().notes(&place.latest().run).expect("notes");
     notes.iter().map(|note| format!("{}\n", note.text)).collect()
 }

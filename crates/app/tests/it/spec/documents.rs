@@ -1,9 +1,11 @@
-//! What a refinement leaves: the specification, the rounds as people read them, the moves of every gap.
+//! The results of a refinement: the specification, readable documents of each round, every transition of each gap.
 
 use super::rehearsed::{
-    approved, engineer, gap, inventory, last_look, objected, one_gap, proposal, proposed, reviewer,
+    approved, engineer, final_review, gap, inventory, objected, one_gap, proposal, proposed, reviewer,
 };
-use super::{SPEC, begin, board, committed, given, has_paper, json, paper, place, place_with, prompts};
+use super::{
+    SPEC, begin, board, committed, document, has_document, inputs_of, json, place, place_with, prompts,
+};
 use crate::rehearsed::{Script, role};
 use remand_kernel::gaps::{Actor, GapStatus};
 use remand_ledger::fact::NoteKind;
@@ -36,7 +38,7 @@ pub fn two_rounds() -> Script {
         reviewer().round(1).says(review),
         engineer("batch-1").round(2).says(second),
         reviewer().round(2).says(approved(&["GAP-FLOW-001"])),
-        last_look(),
+        final_review(),
     ])
 }
 
@@ -53,8 +55,8 @@ fn accepted_text_is_put_into_the_specification_and_every_other_byte_stays() {
         )
         .replace("stored on the server.\n", "stored on the server.\n\nThey survive a restart.\n");
     assert_eq!(committed(&place, "specs/sessions_v1.0.md"), wanted);
-    assert_eq!(committed(&place, super::FILE), SPEC, "the specification itself is the user's");
-    let summary = paper(&place, "summary.md");
+    assert_eq!(committed(&place, super::FILE), SPEC, "the user's specification is unchanged");
+    let summary = document(&place, "summary.md");
     for line in
         ["**Status:** complete", "**Rounds:** 2 counted", "`specs/sessions_v1.0.md`", "| closed    | 2    |"]
     {
@@ -64,7 +66,7 @@ fn accepted_text_is_put_into_the_specification_and_every_other_byte_stays() {
 
 // SR-17
 #[test]
-fn text_that_looks_like_a_secret_stays_in_the_specification_and_is_reported_where_its_line_changed() {
+fn text_that_looks_like_a_secret_stays_in_the_specification_and_is_reported_if_its_line_changed() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
     let example = format!("Sessions are stored on the server.\n\n    token {token}\n");
     let spec = SPEC
@@ -79,11 +81,11 @@ fn text_that_looks_like_a_secret_stays_in_the_specification_and_is_reported_wher
     let written = committed(&place, "specs/sessions_v1.0.md");
     assert!(written.contains(&example), "{written}");
     assert!(written.contains("with a name and [secret: GitHub token] and nothing else."), "{written}");
-    assert_eq!(given(&place, "engineer", "spec.md")[0].matches("[secret: GitHub token]").count(), 2);
+    assert_eq!(inputs_of(&place, "engineer", "spec.md")[0].matches("[secret: GitHub token]").count(), 2);
     let notes = place.reader().notes(&place.latest().run).expect("notes");
-    let told = "line 7 of specs/sessions_v1.0.md says [secret: GitHub token] instead of the text of docs/sessions.md";
+    let reported = "line 7 of specs/sessions_v1.0.md says [secret: GitHub token] instead of the text of docs/sessions.md";
     assert!(
-        notes.iter().any(|note| note.kind == NoteKind::Concern && note.text.starts_with(told)),
+        notes.iter().any(|note| note.kind == NoteKind::Concern && note.text.starts_with(reported)),
         "{notes:?}"
     );
 }
@@ -93,23 +95,23 @@ fn text_that_looks_like_a_secret_stays_in_the_specification_and_is_reported_wher
 fn every_round_has_its_documents_for_people() {
     let place = place();
     assert_eq!(begin(&place, &two_rounds(), &[]).code, 0);
-    let first = paper(&place, "round_001/engineer.md");
+    let first = document(&place, "round_001/engineer.md");
     assert!(
         first.contains("## GAP-FLOW-001: What about Login?") && first.contains("### Trade-offs"),
         "{first}"
     );
-    let review = paper(&place, "round_001/reviewer.md");
+    let review = document(&place, "round_001/reviewer.md");
     assert!(review.contains("ISSUE-R1-001") && review.contains("**needs revision**"), "{review}");
-    let second = paper(&place, "round_002/reviewer.md");
+    let second = document(&place, "round_002/reviewer.md");
     assert!(
         second.contains("**No issues found.**") && second.contains("## Checks performed\n\n- closes"),
         "{second}"
     );
-    let summary = paper(&place, "round_001/summary.md");
+    let summary = document(&place, "round_001/summary.md");
     assert!(summary.contains("**End:** converging") && summary.contains("proposed → accepted"), "{summary}");
-    let status = paper(&place, "status.md");
+    let status = document(&place, "status.md");
     assert!(status.contains("## Convergence") && status.contains("| GAP-DATA-001 |"), "{status}");
-    assert!(has_paper(&place, "decisions.md") && !has_paper(&place, "round_003"));
+    assert!(has_document(&place, "decisions.md") && !has_document(&place, "round_003"));
 }
 
 // SR-02
@@ -133,8 +135,8 @@ fn every_move_of_a_gap_is_recorded_with_its_one_actor() {
         (GapStatus::Closed, Actor::Engine),
     ];
     assert_eq!(moves, wanted);
-    let told = json(&place, &["gaps", "--json"]);
-    assert_eq!((&told["open"], told["moves"].as_array().map(Vec::len)), (&json!(0), Some(10)));
+    let reported = json(&place, &["gaps", "--json"]);
+    assert_eq!((&reported["open"], reported["moves"].as_array().map(Vec::len)), (&json!(0), Some(10)));
 }
 
 // SR-01
@@ -143,7 +145,7 @@ fn each_role_starts_fresh_and_sees_only_documents() {
     let place = place();
     let checkout = place.project().join("README.md").display().to_string();
     let hidden = ["../../../../../trees", "../../../dispatches", "../../../status.md", checkout.as_str()];
-    let mut curious = engineer("batch-1").attempt(1).going_on();
+    let mut curious = engineer("batch-1").attempt(1).ignoring_failures();
     for path in ["spec.md", "README.md"].iter().chain(&hidden) {
         curious = curious.does(json!({"read": path}));
     }
@@ -158,9 +160,9 @@ fn each_role_starts_fresh_and_sees_only_documents() {
             "{path}: {notes:?}"
         );
     }
-    assert!(!notes.iter().any(|note| note.text.contains("read spec.md")), "its documents it may read");
+    assert!(!notes.iter().any(|note| note.text.contains("read spec.md")), "it may read its documents");
     let rows = reader.dispatches(&run).expect("dispatches");
-    assert!(rows.iter().all(|row| row.session.is_none()), "a session was gone on with");
+    assert!(rows.iter().all(|row| row.session.is_none()), "a session was resumed");
     let first = rows.iter().find(|row| row.role == "engineer").expect("an engineer");
     let said = reader.blob(first.output.expect("output")).expect("a blob");
     let said = String::from_utf8_lossy(&said).into_owned();
@@ -170,7 +172,7 @@ fn each_role_starts_fresh_and_sees_only_documents() {
         assert!(!prompt.contains("Your working directory is the repository"), "{prompt}");
     }
     // Results of one role reach the other only as documents.
-    let proposals = given(&place, "spec-reviewer", "proposals.md");
+    let proposals = inputs_of(&place, "spec-reviewer", "proposals.md");
     assert!(proposals[0].contains("Three tries."), "{proposals:?}");
 }
 
@@ -181,13 +183,13 @@ fn gaps_given_with_the_specification_are_used_unchanged() {
     let place = place_with(&[("docs/sessions.gaps.yaml", gaps)]);
     assert_eq!(begin(&place, &one_gap(), &[]).code, 0);
     let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
-    assert!(rows.iter().all(|row| row.role != "spec-reviewer/inventory"), "nobody has to look for gaps");
+    assert!(rows.iter().all(|row| row.role != "spec-reviewer/inventory"), "no role searches for gaps");
     assert_eq!(board(&place).gaps().next().expect("a gap").claim, "How often?");
 }
 
 // CORE-09
 #[test]
-fn given_gaps_that_cannot_be_read_stop_the_run_with_file_and_remedy() {
+fn unreadable_given_gaps_stop_the_run_and_the_error_names_file_and_remedy() {
     let place = place_with(&[(
         "docs/sessions.gaps.yaml",
         "gaps:\n  - {category: flow, severity: high, claim: Eh?}\n",
@@ -199,15 +201,15 @@ fn given_gaps_that_cannot_be_read_stop_the_run_with_file_and_remedy() {
 
 // SR-09
 #[test]
-fn a_specification_without_a_gap_is_complete_after_a_last_look() {
+fn a_specification_without_a_gap_is_complete_after_a_final_review() {
     let place = place();
-    assert_eq!(begin(&place, &Script::of([inventory(&[]), last_look()]), &[]).code, 0);
+    assert_eq!(begin(&place, &Script::of([inventory(&[]), final_review()]), &[]).code, 0);
     assert_eq!(committed(&place, "specs/sessions_v1.0.md"), SPEC);
 }
 
 // SR-09
 #[test]
-fn findings_of_the_last_look_are_worked_on() {
+fn findings_of_the_final_review_are_worked_on() {
     let place = place();
     let found =
         json!({"verdict": "gaps-found", "gaps": [gap("UX", "medium", "Expiry")], "checks": ["all of it"]});

@@ -1,9 +1,9 @@
 //! Invalid results: retries with other instructions, rounds that do not count, gaps without a proposal.
 
 use super::rehearsed::{
-    approved, engineer, gap, inventory, last_look, one_gap, proposal, proposed, reviewer,
+    approved, engineer, final_review, gap, inventory, one_gap, proposal, proposed, reviewer,
 };
-use super::{begin, board, given, json, paper, place, prompts};
+use super::{begin, board, document, inputs_of, json, place, prompts};
 use crate::rehearsed::Script;
 use remand_kernel::gaps::{BlockedOn, GapStatus, RoundState};
 use serde_json::json;
@@ -22,7 +22,7 @@ fn a_retry_gets_advice_about_the_failure_before_it() {
     assert!(!prompts[0].contains("previous attempt failed"), "{}", prompts[0]);
     assert!(prompts[1].contains("your result has to be in `"), "{}", prompts[1]);
     assert!(prompts[2].contains("Answer even if you are uncertain"), "{}", prompts[2]);
-    let status = paper(&place, "status.md");
+    let status = document(&place, "status.md");
     let errors = status.split("## Errors and retries").nth(1).expect("errors are in the status");
     assert_eq!(errors.matches("engineer (batch-1): malformed").count(), 2, "{status}");
     assert_eq!(errors.matches("tried again").count(), 2, "{status}");
@@ -30,7 +30,7 @@ fn a_retry_gets_advice_about_the_failure_before_it() {
 
 // SR-03
 #[test]
-fn a_result_about_no_known_gap_is_asked_for_again_with_the_list() {
+fn a_result_about_an_unknown_gap_is_requested_again_with_the_list_of_gaps() {
     let place = place();
     let other = proposed(&[proposal("GAP-OTHER-009", "Login", "Three tries.")]);
     let form = json!({"verdict": "proposed", "proposals": [{"gap": "GAP-FLOW-001"}]});
@@ -46,7 +46,7 @@ fn a_result_about_no_known_gap_is_asked_for_again_with_the_list() {
 
 // SR-03
 #[test]
-fn how_short_a_result_may_be_is_a_setting() {
+fn the_minimum_length_of_a_result_is_a_setting() {
     let place = super::place_with(&[("remand.toml", "[rounds]\nleast = 100000\n")]);
     let shown = begin(&place, &one_gap(), &[]);
     assert_eq!(shown.code, 4, "{shown:?}");
@@ -60,8 +60,8 @@ fn two_failed_rounds_in_a_row_ask_the_user_and_neither_counts() {
     let script = one_gap().with(engineer("batch-1").does(json!({"print": "nothing"})));
     let shown = begin(&place, &script, &[]);
     assert_eq!(shown.code, 5, "an autonomous run pauses: {shown:?}");
-    let told = json(&place, &["rounds", "--json"]);
-    let states: Vec<&str> = told["rounds"]
+    let reported = json(&place, &["rounds", "--json"]);
+    let states: Vec<&str> = reported["rounds"]
         .as_array()
         .expect("rows")
         .iter()
@@ -74,7 +74,7 @@ fn two_failed_rounds_in_a_row_ask_the_user_and_neither_counts() {
 
 // SR-04
 #[test]
-fn a_failed_round_is_on_record_and_the_next_one_does_the_same_gaps() {
+fn a_failed_round_is_recorded_and_the_next_one_works_on_the_same_gaps() {
     let place = place();
     let script = one_gap().with(engineer("batch-1").round(1).does(json!({"print": "nothing"})));
     assert_eq!(begin(&place, &script, &[]).code, 0);
@@ -83,8 +83,8 @@ fn a_failed_round_is_on_record_and_the_next_one_does_the_same_gaps() {
         rows.iter().map(|row| row.state).collect::<Vec<_>>(),
         [RoundState::Failed, RoundState::Converging]
     );
-    assert!(paper(&place, "round_001/summary.md").contains("**End:** failed"));
-    assert!(paper(&place, "round_002/engineer.md").contains("Three tries."));
+    assert!(document(&place, "round_001/summary.md").contains("**End:** failed"));
+    assert!(document(&place, "round_002/engineer.md").contains("Three tries."));
 }
 
 // SR-04
@@ -94,12 +94,12 @@ fn unreviewed_proposals_are_reviewed_first_in_the_next_round() {
     let script = one_gap().with(reviewer().round(1).does(json!({"print": "nothing"})));
     let shown = begin(&place, &script, &[]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    let engineers = given(&place, "engineer", "assignment.md").len();
+    let engineers = inputs_of(&place, "engineer", "assignment.md").len();
     assert_eq!(engineers, 1, "it is proposed once and reviewed twice");
-    let shown = given(&place, "spec-reviewer", "proposals.md");
+    let shown = inputs_of(&place, "spec-reviewer", "proposals.md");
     let last = shown.last().expect("a review");
     assert!(last.contains("GAP-FLOW-001 (not reviewed yet)") && last.contains("Three tries."), "{last}");
-    assert!(paper(&place, "round_001/reviewer.md").contains("The proposals are unreviewed."));
+    assert!(document(&place, "round_001/reviewer.md").contains("The proposals are unreviewed."));
     assert!(board(&place).rows().iter().all(|row| row.state.counts()), "a round without review counts");
 }
 
@@ -120,8 +120,8 @@ fn an_engineer_without_proposals_gets_one_gap_by_name_which_then_waits_for_somet
     let place = place();
     let script = one_gap().with(engineer("batch-1").says(json!({"verdict": "nothing", "proposals": []})));
     let shown = begin(&place, &script, &[]);
-    assert_eq!(shown.code, 5, "the user is told: {shown:?}");
-    let assignments = given(&place, "engineer", "assignment.md");
+    assert_eq!(shown.code, 5, "the user is asked: {shown:?}");
+    let assignments = inputs_of(&place, "engineer", "assignment.md");
     assert!(!assignments[0].contains("Address GAP-FLOW-001 now"), "{}", assignments[0]);
     assert!(assignments[1].contains("Address GAP-FLOW-001 now"), "{}", assignments[1]);
     let board = board(&place);
@@ -134,7 +134,7 @@ fn an_engineer_without_proposals_gets_one_gap_by_name_which_then_waits_for_somet
 
 // SR-06
 #[test]
-fn only_the_gap_that_was_given_by_name_waits_and_the_others_have_their_turn() {
+fn only_the_gap_assigned_by_name_waits_and_the_others_get_their_turn() {
     let place = place();
     let nothing = || json!({"verdict": "nothing", "proposals": []});
     let script = Script::of([
@@ -143,11 +143,11 @@ fn only_the_gap_that_was_given_by_name_waits_and_the_others_have_their_turn() {
         engineer("batch-2").says(nothing()),
         engineer("batch-1").round(3).says(proposed(&[proposal("GAP-DATA-001", "Login", "Three tries.")])),
         reviewer().says(approved(&["GAP-DATA-001"])),
-        last_look(),
+        final_review(),
     ]);
     let shown = begin(&place, &script, &[]);
     assert_eq!(shown.code, 5, "{shown:?}");
-    let assignments = given(&place, "engineer", "assignment.md");
+    let assignments = inputs_of(&place, "engineer", "assignment.md");
     let named: Vec<bool> = ["FLOW", "TIME"]
         .iter()
         .map(|gap| assignments[2].contains(&format!("Address GAP-{gap}-001 now")))
@@ -163,7 +163,7 @@ fn only_the_gap_that_was_given_by_name_waits_and_the_others_have_their_turn() {
 
 // SR-06
 #[test]
-fn a_decision_of_the_user_lifts_the_block_and_binds() {
+fn a_decision_of_the_user_lifts_the_block_and_is_binding() {
     let place = place();
     let script =
         one_gap().with(engineer("batch-1").round(1).says(json!({"verdict": "nothing", "proposals": []})));
@@ -173,14 +173,14 @@ fn a_decision_of_the_user_lifts_the_block_and_binds() {
     let note = "GAP-FLOW-001: The board wants three tries because of the audit";
     let shown = place.remand(&["answer", "latest", "decided", "--note", note]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    let last = given(&place, "engineer", "assignment.md").pop().expect("an assignment");
+    let last = inputs_of(&place, "engineer", "assignment.md").pop().expect("an assignment");
     assert!(last.contains("The board wants three tries. This binds you."), "{last}");
-    assert!(paper(&place, "decisions.md").contains("**Reason:** of the audit"));
+    assert!(document(&place, "decisions.md").contains("**Reason:** of the audit"));
 }
 
 // SR-13
 #[test]
-fn of_two_texts_for_one_section_one_is_merged_and_the_other_goes_back() {
+fn when_two_proposals_change_one_section_one_is_merged_and_the_other_goes_back() {
     let place = place();
     let script = Script::of([
         inventory(&[gap("FLOW", "high", "Login"), gap("DATA", "low", "Storage")]),
@@ -189,15 +189,15 @@ fn of_two_texts_for_one_section_one_is_merged_and_the_other_goes_back() {
         reviewer().round(1).says(approved(&["GAP-FLOW-001", "GAP-DATA-001"])),
         engineer("batch-1").round(2).says(proposed(&[proposal("GAP-DATA-001", "Storage", "In a database.")])),
         reviewer().round(2).says(approved(&["GAP-DATA-001"])),
-        last_look(),
+        final_review(),
     ]);
     let shown = begin(&place, &script, &[]);
     assert_eq!(shown.code, 0, "{shown:?}");
     let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
     let first: Vec<u64> =
         rows.iter().filter(|row| row.role == "engineer" && row.visit == 1).map(|row| row.seq).collect();
-    assert!(first.len() == 2 && first[0] == first[1], "both engineers begin at once: {first:?}");
-    let summary = paper(&place, "round_001/summary.md");
+    assert!(first.len() == 2 && first[0] == first[1], "both engineers start in parallel: {first:?}");
+    let summary = document(&place, "round_001/summary.md");
     assert!(summary.contains("GAP-FLOW-001 and GAP-DATA-001 both write section `login`"), "{summary}");
     let text = super::committed(&place, "specs/sessions_v1.0.md");
     assert_eq!((text.matches("Three tries.").count(), text.matches("In a database.").count()), (1, 1));
@@ -205,7 +205,7 @@ fn of_two_texts_for_one_section_one_is_merged_and_the_other_goes_back() {
 
 // SR-16
 #[test]
-fn a_round_is_given_no_more_gaps_than_the_settings_say_the_worst_first() {
+fn a_round_gets_at_most_the_configured_number_of_gaps_the_worst_first() {
     let place = super::place_with(&[("remand.toml", "[rounds]\ngaps = 1\n")]);
     let script = Script::of([
         inventory(&[gap("FLOW", "low", "Login"), gap("DATA", "critical", "Storage")]),
@@ -213,9 +213,9 @@ fn a_round_is_given_no_more_gaps_than_the_settings_say_the_worst_first() {
         reviewer().round(1).says(approved(&["GAP-DATA-001"])),
         engineer("batch-1").round(2).says(proposed(&[proposal("GAP-FLOW-001", "Login", "Three tries.")])),
         reviewer().round(2).says(approved(&["GAP-FLOW-001"])),
-        last_look(),
+        final_review(),
     ]);
     assert_eq!(begin(&place, &script, &[]).code, 0);
-    let given = given(&place, "engineer", "assignment.md");
+    let given = inputs_of(&place, "engineer", "assignment.md");
     assert!(given[0].contains("GAP-DATA-001") && !given[0].contains("GAP-FLOW-001"), "{}", given[0]);
 }

@@ -1,9 +1,9 @@
 //! Rounds that a human rolls back: archived, never deleted, within limits; after that the best attempt is kept.
 
 use super::rehearsed::{
-    approved, engineer, gap, inventory, last_look, objected, one_gap, proposal, proposed, reviewer,
+    approved, engineer, final_review, gap, inventory, objected, one_gap, proposal, proposed, reviewer,
 };
-use super::{Place, SPEC, begin, board, committed, given, has_paper, json, paper, place};
+use super::{Place, SPEC, begin, board, committed, document, has_document, inputs_of, json, place};
 use crate::rehearsed::Script;
 use remand_kernel::gaps::GapStatus;
 use remand_ledger::{ReplayFrom, replay};
@@ -29,11 +29,11 @@ fn three_gaps() -> Script {
         reviewer().round(2).says(approved(&["GAP-B-001", "GAP-C-001"])),
         engineer("batch-1").round(3).says(proposed(&[proposal("GAP-B-001", "Storage", "Beta, well.")])),
         reviewer().round(3).says(approved(&["GAP-B-001", "GAP-C-001"])),
-        last_look(),
+        final_review(),
     ])
 }
 
-/// At the question that ends round 1.
+/// A run at the gate at the end of round 1.
 fn after_round_one() -> Place {
     let place = place();
     let shown = begin(&place, &three_gaps(), &["--interactive"]);
@@ -41,8 +41,8 @@ fn after_round_one() -> Place {
     place
 }
 
-/// What is left of a budget.
-fn left(place: &Place, budget: &str) -> u16 {
+/// The remainder of a budget.
+fn remaining(place: &Place, budget: &str) -> u16 {
     let (reader, run) = (place.reader(), place.latest().run);
     let replayed = replay(&reader, &run, ReplayFrom::Start).expect("a run");
     let program = &replayed.program;
@@ -52,15 +52,15 @@ fn left(place: &Place, budget: &str) -> u16 {
 
 // SR-11
 #[test]
-fn the_text_and_the_gaps_are_those_of_the_rounds_start() {
+fn a_rollback_restores_text_and_gaps_from_the_start_of_the_round() {
     let place = after_round_one();
     let accepted = board(&place);
     assert_eq!(accepted.gaps().filter(|gap| gap.status == GapStatus::Resolved).count(), 1);
-    assert!(paper(&place, "spec.md").contains("Alpha."));
+    assert!(document(&place, "spec.md").contains("Alpha."));
     assert_eq!(place.remand(&["rounds", "rollback", "latest", "--to", "1", "--reason", "no"]).code, 5);
-    let specs = given(&place, "engineer", "spec.md");
+    let specs = inputs_of(&place, "engineer", "spec.md");
     assert_eq!(specs[3], SPEC, "the accepted text is gone");
-    let assigned: String = given(&place, "engineer", "assignment.md")[3..].concat();
+    let assigned: String = inputs_of(&place, "engineer", "assignment.md")[3..].concat();
     assert!(assigned.contains("## GAP-A-001 (critical)"), "the gap is open again: {assigned}");
     let gap = board(&place).gap(&"GAP-A-001".parse().expect("an id")).expect("a gap").clone();
     assert_eq!((gap.status, gap.proposal), (GapStatus::Open, None));
@@ -68,7 +68,7 @@ fn the_text_and_the_gaps_are_those_of_the_rounds_start() {
 
 // SR-11
 #[test]
-fn a_round_is_archived_with_its_papers_and_gaps_and_text_are_as_before() {
+fn a_rolled_back_round_is_archived_with_its_documents_and_gaps_and_text_are_restored() {
     let place = place();
     let one = one_gap().with(reviewer().round(1).says(objected("GAP-FLOW-001", "low", "A comma.")));
     let script = one.with(engineer("batch-1").round(2).says(proposed(&[proposal(
@@ -91,29 +91,31 @@ fn a_round_is_archived_with_its_papers_and_gaps_and_text_are_as_before() {
         "Give numbers.",
     ]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    let kept = paper(&place, "round_001_rolled_back_1/engineer.md");
+    let kept = document(&place, "round_001_rolled_back_1/engineer.md");
     assert!(kept.contains("Three tries.") && !kept.contains("please"), "{kept}");
-    assert!(paper(&place, "round_001/engineer.md").contains("Three tries, please."));
-    let status = paper(&place, "status.md");
+    assert!(document(&place, "round_001/engineer.md").contains("Three tries, please."));
+    let status = document(&place, "status.md");
     for line in
         ["## Round 1 rolled back", "**Reason:** too abstract", "- Give numbers.", "round_001_rolled_back_1"]
     {
         assert!(status.contains(line), "{line} in {status}");
     }
-    let heed = given(&place, "engineer", "adjustments.md");
+    let adjustments = inputs_of(&place, "engineer", "adjustments.md");
     assert!(
-        heed[0].is_empty() && heed[1].contains("too abstract") && heed[1].contains("- Give numbers."),
-        "{heed:?}"
+        adjustments[0].is_empty()
+            && adjustments[1].contains("too abstract")
+            && adjustments[1].contains("- Give numbers."),
+        "{adjustments:?}"
     );
     let after = board(&place);
-    assert_eq!(after.rows().len(), 1, "the counter went back");
+    assert_eq!(after.rows().len(), 1, "the counter is reset");
     let used = place.latest().used.dispatches;
-    assert_eq!(used, 6, "what was spent stays spent: inventory, two rounds of two, the final review");
+    assert_eq!(used, 6, "spent dispatches stay spent: inventory, two rounds of two, the final review");
 }
 
 // SR-11
 #[test]
-fn a_rollback_to_an_earlier_round_takes_all_later_ones_with_it() {
+fn a_rollback_to_an_earlier_round_also_rolls_back_all_later_ones() {
     let place = place();
     let never = one_gap().with(reviewer().says(objected("GAP-FLOW-001", "low", "A comma.")));
     assert_eq!(begin(&place, &never, &["--interactive"]).code, 5);
@@ -128,26 +130,26 @@ fn a_rollback_to_an_earlier_round_takes_all_later_ones_with_it() {
     }
     assert!(!evidence.contains("Nothing was committed"), "{evidence}");
     for round in ["round_001_rolled_back_1", "round_002_rolled_back_1"] {
-        assert!(paper(&place, &format!("{round}/engineer.md")).contains("Three tries."), "{round}");
+        assert!(document(&place, &format!("{round}/engineer.md")).contains("Three tries."), "{round}");
     }
-    assert!(has_paper(&place, "round_001/summary.md") && !has_paper(&place, "round_002"));
-    let told = json(&place, &["rounds", "--json"]);
-    assert_eq!(told["rollbacks"].as_array().map(Vec::len), Some(1), "one rollback for both: {told}");
-    assert_eq!((told["rounds"].as_array().map(Vec::len), &told["round"]), (Some(1), &json!(2)));
-    let (max, left) = (told["max-rounds"].as_u64().expect("a number"), left(&place, "rounds"));
+    assert!(has_document(&place, "round_001/summary.md") && !has_document(&place, "round_002"));
+    let reported = json(&place, &["rounds", "--json"]);
+    assert_eq!(reported["rollbacks"].as_array().map(Vec::len), Some(1), "one rollback for both: {reported}");
+    assert_eq!((reported["rounds"].as_array().map(Vec::len), &reported["round"]), (Some(1), &json!(2)));
+    let (max, left) = (reported["max-rounds"].as_u64().expect("a number"), remaining(&place, "rounds"));
     assert_eq!((max, u64::from(left) + 1), (9, 9), "the second round stays spent, and both say so (CORE-11)");
     let issues: Vec<String> = board(&place).issues().map(|issue| issue.id.to_string()).collect();
-    assert_eq!(issues, ["ISSUE-R1-002"], "an id that was given is never given again");
+    assert_eq!(issues, ["ISSUE-R1-002"], "an id is never reused");
 }
 
 // SR-15
 #[test]
-fn a_round_that_is_rolled_back_early_keeps_its_deliveries() {
+fn a_round_that_is_rolled_back_early_keeps_its_documents() {
     let place = place();
     assert_eq!(begin(&place, &one_gap(), &["--budget-dispatches", "2"]).code, 5, "before the review");
     let shown = place.remand(&["rounds", "rollback", "latest", "--to", "1", "--reason", "too early"]);
     assert_eq!(shown.code, 5, "{shown:?}");
-    let kept = |name: &str| paper(&place, &format!("round_001_rolled_back_1/{name}"));
+    let kept = |name: &str| document(&place, &format!("round_001_rolled_back_1/{name}"));
     assert!(kept("engineer.md").contains("Three tries."), "{}", kept("engineer.md"));
     assert!(kept("reviewer.md").contains("rolled back before it was reviewed"), "{}", kept("reviewer.md"));
     assert!(kept("summary.md").contains("rolled back before it was closed"), "{}", kept("summary.md"));
@@ -155,7 +157,7 @@ fn a_round_that_is_rolled_back_early_keeps_its_deliveries() {
 
 // SR-11
 #[test]
-fn a_round_without_engineers_may_restart() {
+fn a_round_with_failed_engineers_can_be_redone() {
     let place = place();
     let script = one_gap().with(engineer("batch-1").does(json!({"print": "nothing"})));
     let script = script.with(engineer("batch-1").round(3).says(proposed(&[proposal(
@@ -167,8 +169,8 @@ fn a_round_without_engineers_may_restart() {
     assert!(place.remand(&["gates"]).out.contains("Two rounds in a row failed."));
     let shown = place.remand(&["answer", "latest", "redo", "--note", "Name a number."]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    assert!(has_paper(&place, "round_002_rolled_back_1/summary.md"));
-    assert!(given(&place, "engineer", "adjustments.md").pop().expect("one").contains("Name a number."));
+    assert!(has_document(&place, "round_002_rolled_back_1/summary.md"));
+    assert!(inputs_of(&place, "engineer", "adjustments.md").pop().expect("one").contains("Name a number."));
     assert_eq!(board(&place).rows().len(), 1);
 }
 
@@ -178,7 +180,7 @@ fn a_narrowed_round_is_given_fewer_gaps() {
     let place = after_round_one();
     let narrowed = place.remand(&["rounds", "rollback", "latest", "--to", "1", "--mode", "narrowed"]);
     assert_eq!(narrowed.code, 5, "{narrowed:?}");
-    let assigned = given(&place, "engineer", "assignment.md");
+    let assigned = inputs_of(&place, "engineer", "assignment.md");
     let last: String = assigned[3..].concat();
     assert!(
         last.contains("GAP-A-001") && last.contains("GAP-B-001") && !last.contains("GAP-C-001"),
@@ -188,18 +190,18 @@ fn a_narrowed_round_is_given_fewer_gaps() {
 
 // SR-11
 #[test]
-fn a_round_may_be_left_out() {
+fn a_round_may_be_skipped() {
     let place = after_round_one();
     let shown = place.remand(&["rounds", "rollback", "latest", "--to", "1", "--mode", "skip"]);
     assert!(shown.code == 0 || shown.code == 5, "{shown:?}");
-    let told = json(&place, &["rounds", "--json"]);
-    assert_eq!(told["rounds"][0]["state"], "skipped", "{told}");
-    assert!(has_paper(&place, "round_001_rolled_back_1/summary.md"));
+    let reported = json(&place, &["rounds", "--json"]);
+    assert_eq!(reported["rounds"][0]["state"], "skipped", "{reported}");
+    assert!(has_document(&place, "round_001_rolled_back_1/summary.md"));
 }
 
 // SR-11
 #[test]
-fn after_two_rollbacks_of_a_round_the_best_attempt_holds() {
+fn after_two_rollbacks_of_a_round_the_best_attempt_is_kept() {
     let place = place();
     // The first attempt resolves the gap, the others do not.
     let script = three_gaps()
@@ -229,8 +231,8 @@ fn after_two_rollbacks_of_a_round_the_best_attempt_holds() {
     let shown = place.remand(&["answer", "latest", "redo"]);
     assert!(shown.err.contains("keep-best") || shown.out.contains("keep-best"), "{shown:?}");
     let rows = board(&place).rows().to_vec();
-    assert_eq!(rows[0].resolved.len(), 1, "the first attempt holds: {rows:?}");
-    let spec = given(&place, "engineer", "spec.md").pop().expect("a text");
+    assert_eq!(rows[0].resolved.len(), 1, "the first attempt is kept: {rows:?}");
+    let spec = inputs_of(&place, "engineer", "spec.md").pop().expect("an input");
     assert!(spec.contains("Alpha.") && !spec.contains("Worse"), "its text too: {spec}");
 }
 

@@ -1,12 +1,12 @@
 //! Rounds that make no progress, the user's choices, and the ways in which a refinement ends.
 
 use super::rehearsed::{approved, engineer, gap, inventory, objected, one_gap, proposal, proposed, reviewer};
-use super::{SPEC, begin, board, committed, json, paper, place};
+use super::{SPEC, begin, board, committed, document, json, place};
 use crate::rehearsed::Script;
 use remand_kernel::gaps::{Actor, GapStatus, RoundState};
 use serde_json::json;
 
-/// Nothing is ever good enough for the reviewer.
+/// The reviewer objects in every round.
 fn stalling() -> Script {
     Script::of([
         inventory(&[gap("FLOW", "high", "Login"), gap("UX", "low", "Expiry")]),
@@ -30,17 +30,17 @@ fn an_autonomous_run_accepts_the_complexity_and_stops_at_the_last_round_with_a_d
         [RoundState::Stalled(1), RoundState::Warning(2), RoundState::Stalled(1), RoundState::Warning(2)]
     );
     assert_eq!(committed(&place, "specs/sessions_draft.md"), SPEC, "nothing was accepted");
-    let summary = paper(&place, "summary.md");
+    let summary = document(&place, "summary.md");
     assert!(
         summary.contains("**Status:** draft, out of rounds") && summary.contains("GAP-FLOW-001, high"),
         "{summary}"
     );
-    let told = place.remand(&["rounds"]).out;
-    assert!(told.contains("stalled (2), warning") && told.contains("start  ████"), "{told}");
+    let reported = place.remand(&["rounds"]).out;
+    assert!(reported.contains("stalled (2), warning") && reported.contains("start  ████"), "{reported}");
 }
 
-/// An interactive run at the question what to do about two stalled rounds.
-fn warned() -> super::Place {
+/// An interactive run at the gate about two stalled rounds.
+fn at_stall_gate() -> super::Place {
     let place = place();
     assert_eq!(begin(&place, &stalling(), &["--interactive"]).code, 5);
     assert_eq!(place.remand(&["answer", "latest", "continue"]).code, 5);
@@ -51,29 +51,25 @@ fn warned() -> super::Place {
 
 // SR-08
 #[test]
-fn narrowing_defers_what_is_low_and_blocks_nothing() {
-    let place = warned();
+fn narrowing_defers_low_gaps_that_block_nothing() {
+    let place = at_stall_gate();
     place.remand(&["answer", "latest", "narrow", "--note", "later"]);
     let board = board(&place);
     let low = board.gaps().find(|gap| gap.id.to_string() == "GAP-UX-001").expect("a gap");
     assert_eq!(low.status, GapStatus::Deferred);
     let moved = board.transitions().iter().find(|moved| moved.to == GapStatus::Deferred).expect("a move");
     assert_eq!((moved.actor, moved.why.as_str()), (Actor::User, "later"));
-    assert_eq!(
-        board.rows().last().map(|row| row.state),
-        Some(RoundState::Stalled(1)),
-        "the count starts anew"
-    );
+    assert_eq!(board.rows().last().map(|row| row.state), Some(RoundState::Stalled(1)), "the count restarts");
 }
 
 // SR-08, SR-09
 #[test]
-fn a_forced_completion_asks_twice_and_names_what_stays_open() {
-    let place = warned();
+fn a_forced_completion_asks_twice_and_names_the_gaps_that_stay_open() {
+    let place = at_stall_gate();
     assert_eq!(place.remand(&["answer", "latest", "force-complete"]).code, 5);
     let shown = place.remand(&["answer", "latest", "confirm"]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    let summary = paper(&place, "summary.md");
+    let summary = document(&place, "summary.md");
     assert!(summary.contains("**Status:** user-approved with known gaps"), "{summary}");
     assert!(summary.contains("- GAP-FLOW-001, high"), "{summary}");
     assert_eq!(place.latest().confidence, "low");
@@ -93,7 +89,7 @@ fn high_gaps_are_named_one_by_one_before_a_user_accepts() {
 
 // SR-09
 #[test]
-fn accepting_without_a_clean_last_look_is_not_complete() {
+fn accepting_without_a_clean_final_review_is_not_complete() {
     let place = place();
     let mut review = approved(&["GAP-FLOW-001"]);
     review["verdict"] = json!("reviewed");
@@ -105,7 +101,7 @@ fn accepting_without_a_clean_last_look_is_not_complete() {
     assert_eq!(begin(&place, &script, &["--interactive"]).code, 5);
     let shown = place.remand(&["answer", "latest", "accept"]);
     assert_eq!(shown.code, 0, "{shown:?}");
-    let summary = paper(&place, "summary.md");
+    let summary = document(&place, "summary.md");
     assert!(summary.contains("**Status:** user-approved without a clean final review"), "{summary}");
     let message = place.git(&["log", "-1", "--format=%s", &place.latest().branch]);
     assert!(message.contains("without a clean final review"), "{message}");
@@ -123,7 +119,7 @@ fn while_a_critical_gap_is_open_accepting_is_not_offered() {
 
 // SR-09, SR-12
 #[test]
-fn a_paused_run_continues_where_it_was_and_an_abandoned_run_is_kept() {
+fn a_paused_run_continues_where_it_stopped_and_an_abandoned_run_is_kept() {
     let place = place();
     assert_eq!(begin(&place, &stalling(), &["--interactive"]).code, 5);
     let before = board(&place);
@@ -132,8 +128,8 @@ fn a_paused_run_continues_where_it_was_and_an_abandoned_run_is_kept() {
     assert_eq!(board(&place), before, "a pause changes nothing");
     let shown = place.remand(&["answer", "latest", "abandon"]);
     assert_eq!(shown.code, 4, "{shown:?}");
-    assert!(paper(&place, "summary.md").contains("**Status:** abandoned"));
-    assert!(paper(&place, "round_001/engineer.md").contains("Three tries."));
+    assert!(document(&place, "summary.md").contains("**Status:** abandoned"));
+    assert!(document(&place, "round_001/engineer.md").contains("Three tries."));
 }
 
 // SR-07
@@ -145,7 +141,10 @@ fn a_round_that_opens_many_gaps_diverges_immediately() {
     review["new_gaps"] = json!(more);
     let script = one_gap().with(reviewer().round(1).says(review));
     assert_eq!(begin(&place, &script, &["--interactive"]).code, 5);
-    let told = json(&place, &["rounds", "--json"]);
-    assert_eq!((&told["rounds"][0]["state"], &told["rounds"][0]["net"]), (&json!("diverging"), &json!(-4)));
+    let reported = json(&place, &["rounds", "--json"]);
+    assert_eq!(
+        (&reported["rounds"][0]["state"], &reported["rounds"][0]["net"]),
+        (&json!("diverging"), &json!(-4))
+    );
     assert!(place.remand(&["gates"]).out.contains("no net progress"));
 }

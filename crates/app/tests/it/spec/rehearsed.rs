@@ -3,7 +3,7 @@
 use crate::rehearsed::{Entry, Script, role};
 use serde_json::{Value, json};
 
-/// A gap of an inventory.
+/// A gap in an inventory.
 pub fn gap(category: &str, severity: &str, section: &str) -> Value {
     json!({
         "category": category, "severity": severity, "claim": format!("What about {section}?"), "sections": [section],
@@ -40,7 +40,7 @@ pub fn approved(gaps: &[&str]) -> Value {
     json!({"verdict": "no-issues", "reviews": reviews, "checks": ["closes the gap"]})
 }
 
-/// A review that sends a proposal back with one issue.
+/// A review that rejects a proposal with one issue.
 pub fn objected(gap: &str, severity: &str, concern: &str) -> Value {
     let issue = json!({"severity": severity, "concern": concern});
     json!({
@@ -49,7 +49,7 @@ pub fn objected(gap: &str, severity: &str, concern: &str) -> Value {
     })
 }
 
-pub fn last_look() -> Entry {
+pub fn final_review() -> Entry {
     role("spec-reviewer/final").says(json!({"verdict": "clean", "gaps": [], "checks": ["read as a whole"]}))
 }
 
@@ -59,6 +59,6 @@ pub fn one_gap() -> Script {
         inventory(&[gap("FLOW", "high", "Login")]),
         engineer("batch-1").says(proposed(&[proposal("GAP-FLOW-001", "Login", "Three tries.")])),
         reviewer().says(approved(&["GAP-FLOW-001"])),
-        last_look(),
+        final_review(),
     ])
 }

@@ -1,4 +1,4 @@
-//! A second run on a ticket: what it inherits, and what remains of the first.
+//! A second run on a ticket: the work and findings that it inherits from the first.
 
 use super::{input_of, refusals, status_on_branch};
 use crate::place::Place;
@@ -11,8 +11,8 @@ use std::fs;
 use std::process::Child;
 use std::time::Duration;
 
-/// Agents that get a revision right which an earlier run left.
-pub fn going_on() -> String {
+/// Agents that complete a revision from an earlier run.
+pub fn completing_revision() -> String {
     [agents(), entry(json!({ "role": "design-reviewer", "round": 1 }), &[], judged("met"))].concat()
 }
 
@@ -22,7 +22,7 @@ fn looking_around() -> String {
         json!({ "run": "cp sums/double.py seen.txt; test -e sums/bits.py && touch bits-seen.txt; true" });
     let made = tickets::write("sums/double.py", "def double(a):\n    return a + a\n");
     let fits = json!({ "role": "coder", "round": 1 });
-    [going_on(), entry(fits, &[look, made], coded("Addition keeps fractions."))].concat()
+    [completing_revision(), entry(fits, &[look, made], coded("Addition keeps fractions."))].concat()
 }
 
 /// A design that changes more than the findings cite.
@@ -32,7 +32,7 @@ fn more_than_cited() -> String {
     design(tickets::ADD, "Addition is exact for fractions.", "Another module.", notes)
 }
 
-/// A run that fails after a human approved a revision, with nothing but the first design.
+/// A run that fails after a human approved a revision, and has only the first design.
 fn left_in_revision() -> Place {
     let place = place(TEXT);
     let mut rehearsal = circling();
@@ -52,10 +52,10 @@ fn merge(place: &Place) {
 
 // DR-14, DR-19
 #[test]
-fn an_approved_revision_is_gone_on_with_in_mode_three_although_its_branch_is_not_merged() {
+fn an_approved_revision_continues_in_mode_three_although_its_branch_is_not_merged() {
     let place = left_in_revision();
     let first = place.latest();
-    let shown = tickets::run(&place, &going_on());
+    let shown = tickets::run(&place, &completing_revision());
     assert_eq!(shown.code, 0, "{shown:?}");
     assert_ne!(place.latest().run, first.run);
     let phases = dispatched(&place);
@@ -113,14 +113,14 @@ fn without_the_tree_of_the_first_run_the_second_starts_from_the_base_and_says_so
 
 // DR-13, DR-14, DR-20
 #[test]
-fn where_the_ledger_knows_nothing_the_papers_decide_on_the_mode() {
+fn without_ledger_entries_the_documents_decide_the_mode() {
     let place = left_in_revision();
     merge(&place);
-    fs::remove_dir_all(place.state()).expect("the state goes");
+    fs::remove_dir_all(place.state()).expect("the state is removed");
     let stated = format!("{FOLDER}/implementation-findings-1.md");
     let (findings, ticket) = (on_disk(&place, &stated), on_disk(&place, TICKET));
     let rehearsal = [
-        going_on(),
+        completing_revision(),
         entry(json!({ "role": "architect/revise", "attempt": 1 }), &[], document(&more_than_cited())),
     ]
     .concat();
@@ -128,8 +128,8 @@ fn where_the_ledger_knows_nothing_the_papers_decide_on_the_mode() {
     assert_eq!(shown.code, 0, "{shown:?}");
     assert_eq!(dispatched(&place).iter().filter(|phase| *phase == "design").count(), 0);
     assert!(input_of(&place, "revise", 0, "findings.md").contains("`INCORRECT_INVARIANT`"));
-    let told = refusals(&place, "revise");
-    assert!(told[0].contains("`DD-0079-002` changed, but the findings do not cite it"), "{told:?}");
+    let reported = refusals(&place, "revise");
+    assert!(reported[0].contains("`DD-0079-002` changed, but the findings do not cite it"), "{reported:?}");
     assert_eq!(on_branch(&place, &stated), findings);
     let entries = |text: &str| text.matches("### Design Revision Phase").count();
     assert_eq!(entries(&on_branch(&place, TICKET)), entries(&ticket));
@@ -137,7 +137,7 @@ fn where_the_ledger_knows_nothing_the_papers_decide_on_the_mode() {
 
 // DR-14
 #[test]
-fn without_the_findings_of_the_count_a_ticket_is_redesigned() {
+fn a_ticket_with_a_revision_count_but_without_findings_is_redesigned() {
     let place =
         place(&TEXT.replace("- **Author**: Dana\n", "- **Author**: Dana\n- **Design Revision Count**: 1\n"));
     assert_eq!(tickets::run(&place, &agents()).code, 0);
@@ -146,7 +146,7 @@ fn without_the_findings_of_the_count_a_ticket_is_redesigned() {
 
 // DR-19
 #[test]
-fn a_second_run_leaves_every_paper_of_the_first_as_it_was() {
+fn a_second_run_leaves_every_document_of_the_first_unchanged() {
     let place = place(TEXT);
     assert_eq!(tickets::run(&place, &circling()).code, 5);
     assert_eq!(answer(&place, &["close"]).code, 4);
@@ -178,7 +178,7 @@ fn a_second_run_leaves_every_paper_of_the_first_as_it_was() {
 
 // CORE-09, DR-11
 #[test]
-fn of_runs_that_start_at_the_same_instant_exactly_one_continues() {
+fn exactly_one_of_several_runs_started_at_the_same_time_continues() {
     let place = place(TEXT);
     let go = place.project().with_file_name("go");
     let wait = format!("while [ ! -e '{}' ]; do sleep 0.05; done", go.display());
@@ -198,10 +198,10 @@ fn of_runs_that_start_at_the_same_instant_exactly_one_continues() {
     }
     let run = place.latest().run;
     for output in refused {
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(1), "{told}");
-        assert!(told.contains(&format!("run {run} is already working on {TICKET}")), "{told}");
-        assert!(told.contains(&format!("remand cancel {run}")), "{told}");
+        let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{reported}");
+        assert!(reported.contains(&format!("run {run} is already working on {TICKET}")), "{reported}");
+        assert!(reported.contains(&format!("remand cancel {run}")), "{reported}");
     }
     fs::write(&go, "").expect("go");
     let ended = going.remove(0).wait_with_output().expect("an end");

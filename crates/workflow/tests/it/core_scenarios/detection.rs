@@ -1,4 +1,4 @@
-//! Findings that come back, changes that are undone, results that stand, and the one list of signals.
+//! Findings that come back, changes that are undone, results that are reused, and the one list of signals.
 
 use crate::support::{Run, Setup, finding, happening, issue, minor, quick, task, ticket};
 use remand_kernel::change::{Change, Digest, FileChange, Hunk};
@@ -55,7 +55,7 @@ fn line_numbers_do_not_make_a_finding_new() {
 
 // CORE-12
 #[test]
-fn as_many_findings_as_before_are_no_repetition() {
+fn the_same_number_of_findings_is_not_a_repetition() {
     let mut run = at_review();
     rejects(
         &mut run,
@@ -73,7 +73,7 @@ fn as_many_findings_as_before_are_no_repetition() {
 
 // CORE-12
 #[test]
-fn a_finding_reported_again_without_a_change_between_is_not_counted() {
+fn a_finding_reported_again_without_a_change_in_between_is_not_counted() {
     let mut run = at_review();
     rejects(&mut run, vec![finding("F1", NEVER_ENDS)]);
     run.happens(WalkStep { unchanged: true, disputes: true, ..happening("implement", "done") });
@@ -167,7 +167,7 @@ fn a_verdict_is_void_when_the_code_it_was_about_changes() {
 
 // CORE-20
 #[test]
-fn one_finding_type_carries_everything_and_survives_being_written_down() {
+fn one_finding_type_carries_everything_and_survives_serialization() {
     let finding = Finding {
         id: "F1".to_string(),
         severity: Severity::Critical,

@@ -1,4 +1,4 @@
-//! Answers, cancel, pause, and events that come twice, late or from nowhere.
+//! Answers, cancel, pause, and events that are duplicate, late or unexpected.
 
 use crate::support::{Run, Setup, feature, issue, quick, spec, task, ticket};
 use remand_kernel::command::Command;
@@ -10,7 +10,7 @@ use remand_kernel::{Refusal, Step};
 
 // CORE-14
 #[test]
-fn the_step_of_an_answer_starts_what_it_allows() {
+fn an_answer_starts_the_work_that_it_allows_in_the_same_step() {
     let mut run = Setup::of(ticket()).interactive().run();
     run.until("design-gate").says("design-gate", "approve");
     assert_eq!(run.commands(), "dispatch coder for implement");
@@ -112,7 +112,7 @@ fn cancel_in_a_hold_withdraws_the_question_of_the_hold() {
 
 // CORE-17
 #[test]
-fn cancel_in_a_pause_starts_nothing_that_was_kept_back() {
+fn cancel_in_a_pause_starts_no_work_that_was_held_back() {
     let mut run = Setup::of(quick()).run();
     run.until("implement");
     pause(&mut run);
@@ -229,7 +229,7 @@ fn in_a_pause_tasks_that_could_start_wait() {
 
 // SR-12
 #[test]
-fn an_answer_during_a_pause_is_accepted_and_what_it_allows_waits() {
+fn an_answer_during_a_pause_is_accepted_and_the_work_it_allows_waits() {
     let mut run = Setup::of(ticket()).interactive().run();
     run.until("design-gate");
     pause(&mut run);
@@ -259,7 +259,7 @@ fn pausing_twice_and_resuming_twice_is_harmless() {
 
 // CORE-04
 #[test]
-fn a_result_that_comes_twice_counts_once() {
+fn a_duplicate_result_counts_once() {
     let mut run = Setup::of(quick()).run();
     run.until("verify");
     let id = open_ids(&run)[0];
@@ -330,7 +330,7 @@ fn a_command_that_was_never_issued_is_refused() {
 
 // CORE-09
 #[test]
-fn a_seat_or_an_attempt_that_never_was_is_refused() {
+fn a_seat_or_an_attempt_that_never_existed_is_refused() {
     let mut run = Setup::of(quick()).run();
     run.until("implement");
     let implement = run.walker.state.main.phase.0;
@@ -403,7 +403,7 @@ fn run_phase(program: &remand_kernel::Program, name: &str) -> u16 {
     program.phase_named(name).expect("phase").0
 }
 
-/// Gives an event to the kernel itself, past the walker.
+/// Gives an event directly to the kernel, without the walker.
 fn step(run: &mut Run, event: Event) -> Result<Step, Refusal> {
     remand_kernel::step(run.walker.program, &mut run.walker.state, &event)
 }
@@ -446,12 +446,12 @@ fn resume(run: &mut Run) {
     run.walker.feed(event, "ada goes on".to_string()).expect("taken");
 }
 
-/// Everything that was ever issued ends now; none of it may matter any more.
+/// Ends every command that was ever issued, and asserts that nothing follows.
 fn nothing_follows(run: &mut Run, says: &str) {
     let program = run.walker.program;
     let visited: Vec<(u16, u16)> =
         (0..).zip(run.walker.state.visits.iter().copied()).filter(|(_, visits)| *visits > 0).collect();
-    // A sub-flow has no seats of its own, and its phases are on the lanes of tasks.
+    // A sub-flow has no seats, and its phases are on the lanes of tasks.
     let on_the_main_line = |phase: &remand_kernel::program::Phase| {
         phase.owner.is_none() && !matches!(phase.work, remand_kernel::program::Work::Flow { .. })
     };

@@ -1,4 +1,4 @@
-//! Ceilings of a run, costs that are unknown, and failures that are nobody's defect.
+//! Limits of a run, unknown costs, and failures of the environment.
 
 use crate::support::{Run, Setup, feature, quick, task};
 use remand_kernel::change::Digest;
@@ -40,7 +40,7 @@ fn a_limit_on_time_holds_the_next_dispatch() {
 
 // CORE-07
 #[test]
-fn agents_side_by_side_take_the_time_of_their_run_once() {
+fn parallel_agents_count_the_time_of_their_run_once() {
     let mut run = Setup::of(feature()).start(|start| start.limits.time = Some(100_000)).run();
     run.until("research");
     for wall in [60_000, 2_000, 1_000] {
@@ -52,7 +52,7 @@ fn agents_side_by_side_take_the_time_of_their_run_once() {
 
 // CORE-07, EP-28
 #[test]
-fn in_journals_that_do_not_tell_the_time_of_the_run_that_of_each_command_counts() {
+fn in_journals_without_the_time_of_the_run_the_time_of_each_command_counts() {
     let old = serde_json::from_str::<Usage>(r#"{"money":5,"tokens":7,"time":3}"#).expect("usage");
     let new = serde_json::from_str::<Usage>(r#"{"money":5,"tokens":7,"time":3,"wall":1}"#).expect("usage");
     assert_eq!((old.run_time(), new.run_time()), (3, 1));
@@ -302,7 +302,7 @@ fn with_unknown_costs_and_tokens_the_limit_on_dispatches_is_the_one_that_holds()
 
 // CORE-11
 #[test]
-fn tokens_that_a_journal_tells_by_number_are_known_and_those_that_it_leaves_out_are_not() {
+fn tokens_that_a_journal_records_are_known_and_tokens_that_it_omits_are_unknown() {
     let read = |text: &str| serde_json::from_str::<Usage>(text).expect("usage").tokens;
     assert_eq!(read(r#"{"money":null,"tokens":0,"time":3}"#), Some(0));
     assert_eq!(read(r#"{"money":null,"tokens":null,"time":3}"#), None);
@@ -311,7 +311,7 @@ fn tokens_that_a_journal_tells_by_number_are_known_and_those_that_it_leaves_out_
 
 // CORE-11
 #[test]
-fn dispatches_of_unknown_cost_are_counted_apart() {
+fn dispatches_of_unknown_cost_are_counted_separately() {
     let mut run = limited(Limits::default());
     implements(&mut run, Usage { money: None, ..Usage::default() });
     run.says("verify", "passed");
@@ -321,7 +321,7 @@ fn dispatches_of_unknown_cost_are_counted_apart() {
 
 // CORE-11
 #[test]
-fn a_failed_dispatch_is_paid_for_too() {
+fn a_failed_dispatch_is_charged_too() {
     let mut run = limited(Limits::default());
     fails(&mut run, Failure::Crashed, 0, Usage { money: Some(70), tokens: Some(7), time: 1, wall: None });
     let used = run.walker.state.used;
@@ -455,7 +455,7 @@ fn the_third_environment_failure_in_a_row_asks_a_human_and_names_the_cause() {
 
 // CORE-10
 #[test]
-fn failures_of_other_runs_count_for_the_row() {
+fn failures_of_other_runs_count_as_failures_in_a_row() {
     let mut run = limited(Limits::default());
     fails(&mut run, Failure::Environment, 3, Usage::default());
     assert_eq!(run.status(), "waiting for hold");
@@ -551,14 +551,14 @@ fn a_dispatch_is_retried_once_whatever_the_cause() {
     assert_eq!(run.status(), "failed at implement: no-result");
 }
 
-/// A run of `quick` that waits for the implementer, under these limits.
+/// A run of `quick` with these limits that waits for the implementer.
 fn limited(limits: Limits) -> Run {
     let mut run = Setup::of(quick()).start(|start| start.limits = limits).run();
     run.until("implement");
     run
 }
 
-/// The first command that is open ends like this.
+/// Ends the first open command with this signal and usage.
 fn ends(run: &mut Run, says: &str, usage: Usage) {
     let id = run.walker.open.first().and_then(Command::id).expect("open");
     let outcome = Outcome::Said(Box::new(Report::saying(says)));

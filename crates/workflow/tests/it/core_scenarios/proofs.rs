@@ -31,7 +31,7 @@ fn the_same_events_give_the_same_rulings_commands_and_state() {
 
 // CORE-01
 #[test]
-fn a_verdict_that_the_contract_does_not_know_decides_nothing() {
+fn a_verdict_outside_the_contract_decides_nothing() {
     let mut run = Setup::of(quick()).run();
     run.until("review");
     let before = run.walker.state.clone();
@@ -98,7 +98,7 @@ fn a_loop_through_a_human_needs_a_budget_too() {
 fn a_loop_that_refills_its_own_budget_is_refused() {
     let text = SMALL.replace("  again: 1 per run, then fail", "  again: 1 per implement, then fail");
     let refused = problems(&text);
-    // A remand never fills what it spends; another loop would have to fill it.
+    // A remand never refills the budget that it spends; another loop would have to refill it.
     assert_eq!(codes(&refused), []);
     let second = "\n  late:\n    do: bundle\n    on: {done: done}\n";
     let text = format!("{}{second}", text.replace("committed: done", "committed: next"))
@@ -155,7 +155,7 @@ fn the_rule_of_a_ruling_is_the_line_of_the_file() {
 
 // CORE-03, CORE-11
 #[test]
-fn a_ruling_names_the_budgets_that_it_found_empty() {
+fn a_ruling_names_the_empty_budgets() {
     let mut run = Setup::of(quick()).run();
     for _ in 0..3 {
         run.until("verify").finds("verify", "failed", vec![finding("C1", "one test is red")]);

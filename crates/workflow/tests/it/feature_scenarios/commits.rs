@@ -1,6 +1,6 @@
-//! The end of a run: knowledge, confidence, commit or hand-over, and what it all took.
+//! The end of a run: knowledge, confidence, commit or hand-over, and the number of dispatches.
 
-use super::{about, commands_like, rejects, ruled, with_tasks};
+use super::{commands_like, finding_about, rejects, ruled, with_tasks};
 use crate::support::finding;
 
 // EP-22, EP-27
@@ -34,7 +34,7 @@ fn a_run_of_medium_confidence_is_committed() {
 // EP-24
 #[test]
 fn a_run_of_low_confidence_is_left_to_the_user() {
-    let mut run = low();
+    let mut run = low_confidence();
     run.finish();
     assert_eq!(run.last(), "hand-over: done → done");
     assert_eq!(commands_like(&run, "do commit"), Vec::<String>::new());
@@ -44,7 +44,7 @@ fn a_run_of_low_confidence_is_left_to_the_user() {
 // EP-23, EP-24
 #[test]
 fn the_bundle_is_written_whatever_the_confidence() {
-    let mut run = low();
+    let mut run = low_confidence();
     run.finish();
     assert_eq!(commands_like(&run, "do bundle"), ["do bundle"]);
 }
@@ -61,7 +61,7 @@ fn a_commit_that_a_hook_refuses_is_left_to_the_user() {
 // EP-32
 #[test]
 fn confidence_never_rises() {
-    let mut run = low();
+    let mut run = low_confidence();
     assert_eq!(run.confidence(), "low");
     run.until("code-review").say("code-review", &["approve", "approve", "needs-revision"]);
     assert_eq!(run.last(), "code-review: dissent → next (knowledge), with dissent: confidence low");
@@ -111,15 +111,19 @@ fn the_worst_path_stays_below_the_stated_bound() {
         for _ in 0..2 {
             run.until("merge").says("merge", "conflict");
         }
-        run.until("integrate").finds("integrate", "failed", vec![about("t2", "I1", "the build is red")]);
+        run.until("integrate").finds(
+            "integrate",
+            "failed",
+            vec![finding_about("t2", "I1", "the build is red")],
+        );
     }
     rejects(&mut run, "code-review", vec![finding("C1", "the lock is held too long")]);
     run.finish();
     assert!(run.dispatches() <= 42 + 48 * 2, "{}", run.dispatches());
 }
 
-/// A run whose design review was exhausted.
-fn low() -> crate::support::Run {
+/// A run with low confidence because its design review was exhausted.
+fn low_confidence() -> crate::support::Run {
     let mut run = with_tasks(1);
     for _ in 0..2 {
         rejects(&mut run, "design-review", vec![finding("D1", "the cache has no owner")]);

@@ -9,8 +9,8 @@ use remand_kernel::evidence::{EvidenceRow, RowPhase, RowSource, TaskSize, Tier};
 fn checks_that_passed_by_their_rows_pass() {
     let mut run = with_tasks(1);
     run.until("cascade");
-    let rows = vec![baseline("build"), after("build", Tier::Two), after("syntax", Tier::One)];
-    reports(&mut run, "cascade", said("passed", rows, TaskSize::Standard)).expect("taken");
+    let rows = vec![baseline("build"), row_after("build", Tier::Two), row_after("syntax", Tier::One)];
+    reports(&mut run, "cascade", report_with("passed", rows, TaskSize::Standard)).expect("taken");
     ruled(&run, "cascade[t1]: passed → next (verify)");
 }
 
@@ -19,8 +19,8 @@ fn checks_that_passed_by_their_rows_pass() {
 fn checks_cannot_pass_against_a_failed_row() {
     let rows = vec![
         baseline("build"),
-        after("syntax", Tier::One),
-        after("lint", Tier::Two),
+        row_after("syntax", Tier::One),
+        row_after("lint", Tier::Two),
         failed("build", Tier::Two),
     ];
     let refused = refusal("passed", rows, TaskSize::Standard);
@@ -34,8 +34,11 @@ fn checks_cannot_pass_against_a_failed_row() {
 // EP-18
 #[test]
 fn checks_cannot_pass_without_a_baseline() {
-    let refused =
-        refusal("passed", vec![after("syntax", Tier::One), after("build", Tier::Two)], TaskSize::Standard);
+    let refused = refusal(
+        "passed",
+        vec![row_after("syntax", Tier::One), row_after("build", Tier::Two)],
+        TaskSize::Standard,
+    );
     assert!(refused.contains("there is no baseline"), "{refused}");
 }
 
@@ -49,18 +52,18 @@ fn zero_rows_are_never_enough() {
 // EP-18
 #[test]
 fn a_large_task_needs_three_passing_rows() {
-    let rows = || vec![baseline("build"), after("syntax", Tier::One), after("build", Tier::Two)];
+    let rows = || vec![baseline("build"), row_after("syntax", Tier::One), row_after("build", Tier::Two)];
     let refused = refusal("passed", rows(), TaskSize::Large);
     assert!(refused.contains("2 of 3 required checks of tiers 1 to 3 passed"), "{refused}");
     let mut run = with_tasks(1);
     run.until("cascade");
-    reports(&mut run, "cascade", said("passed", rows(), TaskSize::Standard)).expect("taken");
+    reports(&mut run, "cascade", report_with("passed", rows(), TaskSize::Standard)).expect("taken");
 }
 
 // EP-18
 #[test]
 fn two_rows_of_the_first_tier_are_not_enough() {
-    let rows = vec![baseline("syntax"), after("syntax", Tier::One), after("format", Tier::One)];
+    let rows = vec![baseline("syntax"), row_after("syntax", Tier::One), row_after("format", Tier::One)];
     let refused = refusal("passed", rows, TaskSize::Standard);
     assert!(refused.contains("no build, test or smoke check (tier 2 or 3) passed"), "{refused}");
 }
@@ -70,7 +73,7 @@ fn two_rows_of_the_first_tier_are_not_enough() {
 fn superseded_rows_do_not_count() {
     let old = EvidenceRow { superseded: true, ..after("build", Tier::Two) };
     let refused =
-        refusal("passed", vec![baseline("build"), old, after("lint", Tier::Two)], TaskSize::Standard);
+        refusal("passed", vec![baseline("build"), old, row_after("lint", Tier::Two)], TaskSize::Standard);
     assert!(refused.contains("1 of 2 required checks"), "{refused}");
 }
 
@@ -78,7 +81,7 @@ fn superseded_rows_do_not_count() {
 #[test]
 fn only_the_latest_iteration_counts() {
     let later = EvidenceRow { iteration: 2, ..after("lint", Tier::Two) };
-    let rows = vec![baseline("build"), after("build", Tier::Two), after("syntax", Tier::One), later];
+    let rows = vec![baseline("build"), row_after("build", Tier::Two), row_after("syntax", Tier::One), later];
     let refused = refusal("passed", rows, TaskSize::Standard);
     assert!(refused.contains("1 of 2 required checks"), "{refused}");
 }
@@ -87,16 +90,17 @@ fn only_the_latest_iteration_counts() {
 #[test]
 fn a_check_that_failed_at_the_baseline_too_fails_nothing() {
     let before = EvidenceRow { phase: RowPhase::Baseline, iteration: 0, ..failed("doc", Tier::Two) };
-    let rows = vec![before, failed("doc", Tier::Two), after("build", Tier::Two), after("lint", Tier::Two)];
+    let rows =
+        vec![before, failed("doc", Tier::Two), row_after("build", Tier::Two), row_after("lint", Tier::Two)];
     let mut run = with_tasks(1);
     run.until("cascade");
-    reports(&mut run, "cascade", said("passed", rows, TaskSize::Standard)).expect("taken");
+    reports(&mut run, "cascade", report_with("passed", rows, TaskSize::Standard)).expect("taken");
 }
 
 // EP-18
 #[test]
 fn checks_cannot_fail_against_rows_that_all_passed() {
-    let rows = vec![baseline("build"), after("build", Tier::Two), after("lint", Tier::Two)];
+    let rows = vec![baseline("build"), row_after("build", Tier::Two), row_after("lint", Tier::Two)];
     let refused = refusal("failed", rows, TaskSize::Standard);
     assert_eq!(refused, "the kernel refuses this: the result is `failed`, but the evidence is `passed`: ");
 }
@@ -106,15 +110,15 @@ fn checks_cannot_fail_against_rows_that_all_passed() {
 fn the_merged_tree_is_checked_against_its_rows_too() {
     let mut run = with_tasks(1);
     run.until("integrate");
-    let rows = vec![baseline("build"), failed("build", Tier::Two), after("lint", Tier::Two)];
+    let rows = vec![baseline("build"), failed("build", Tier::Two), row_after("lint", Tier::Two)];
     let refused =
-        reports(&mut run, "integrate", said("passed", rows, TaskSize::Standard)).expect_err("refused");
+        reports(&mut run, "integrate", report_with("passed", rows, TaskSize::Standard)).expect_err("refused");
     assert!(refused.to_string().contains("but the evidence is `failed`"), "{refused}");
 }
 
 // EP-18
 #[test]
-fn failed_rows_without_a_size_are_no_pass() {
+fn failed_rows_without_a_size_are_not_a_pass() {
     let mut run = with_tasks(1);
     run.until("cascade");
     let rows = vec![baseline("build"), failed("build", Tier::Two)];
@@ -122,21 +126,21 @@ fn failed_rows_without_a_size_are_no_pass() {
     assert!(reports(&mut run, "cascade", report).is_err(), "{}", run.trace());
 }
 
-/// How the kernel refuses a report of the cascade; the state is as it was.
+/// The error for a report of the cascade that the kernel refuses; the state is unchanged.
 fn refusal(says: &str, rows: Vec<EvidenceRow>, size: TaskSize) -> String {
     let mut run = with_tasks(1);
     run.until("cascade");
     let before = run.walker.state.clone();
-    let refused = reports(&mut run, "cascade", said(says, rows, size)).expect_err("refused");
+    let refused = reports(&mut run, "cascade", report_with(says, rows, size)).expect_err("refused");
     assert_eq!(run.walker.state, before);
     refused.to_string()
 }
 
-fn said(says: &str, rows: Vec<EvidenceRow>, size: TaskSize) -> Report {
+fn report_with(says: &str, rows: Vec<EvidenceRow>, size: TaskSize) -> Report {
     Report { rows, size: Some(size), ..Report::saying(says) }
 }
 
-fn after(check: &str, tier: Tier) -> EvidenceRow {
+fn row_after(check: &str, tier: Tier) -> EvidenceRow {
     EvidenceRow {
         check: check.to_string(),
         phase: RowPhase::After,

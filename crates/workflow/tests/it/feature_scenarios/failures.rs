@@ -1,4 +1,4 @@
-//! Failures of dispatches, replay, and what each ruling says.
+//! Failures of dispatches, replay, and the content of rulings.
 
 use super::{commands_like, ends, ids, rejects, with_tasks};
 use crate::support::{Run, Setup, feature, finding, task};
@@ -33,7 +33,7 @@ fn a_dispatch_that_would_fail_the_same_way_is_not_repeated() {
 
 // EP-25
 #[test]
-fn the_one_retry_is_for_all_causes_together() {
+fn all_causes_share_the_one_retry() {
     let mut run = with_tasks(1);
     run.until("design").says("design", "timeout").says("design", "malformed");
     assert_eq!(run.status(), "failed at design: no-result");
@@ -159,7 +159,7 @@ fn a_cancelled_run_kills_every_task_under_way() {
     assert_eq!(run.commands(), expected.join("\n"));
 }
 
-/// The environment fails at `design`, for the how-manieth time in a row.
+/// The environment fails at `design`; it is failure number `in_a_row` in a row.
 fn environment_fails(run: &mut Run, in_a_row: u16) {
     let id = ids(run, "design")[0];
     let detail = "not logged in".to_string();

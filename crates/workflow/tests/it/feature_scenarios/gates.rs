@@ -1,4 +1,4 @@
-//! Approval gates and what the roles may say.
+//! Approval gates and the verdicts of roles.
 
 use super::{ids, interactive, rejects, reports, ruled, with_tasks};
 use crate::support::{finding, happening};
@@ -100,7 +100,7 @@ fn a_plan_is_revised_three_times_at_most() {
 
 // EP-12
 #[test]
-fn an_option_that_is_not_offered_is_refused_and_the_question_stands() {
+fn an_option_that_is_not_offered_is_refused_and_the_question_stays_open() {
     let mut run = interactive();
     run.until("approve-plan");
     let before = run.walker.state.clone();

@@ -14,7 +14,7 @@ fn concerns_at_setup_are_logged_in_autonomous_mode() {
 
 // EP-03
 #[test]
-fn concerns_at_setup_are_asked_about_when_somebody_is_there() {
+fn concerns_at_setup_are_asked_about_in_interactive_mode() {
     let mut run = interactive();
     run.says("setup", "concerns");
     assert_eq!(run.commands(), "ask early-pushback: proceed, modify, abandon");
@@ -23,7 +23,7 @@ fn concerns_at_setup_are_asked_about_when_somebody_is_there() {
 
 // EP-03
 #[test]
-fn a_request_modified_at_setup_is_looked_at_again_without_a_dispatch() {
+fn a_request_modified_at_setup_is_checked_again_without_a_dispatch() {
     let mut run = interactive();
     run.says("setup", "concerns").says("early-pushback", "modify");
     assert_eq!(run.last(), "early-pushback: modify → remand setup, modify 3 → 2");
@@ -69,7 +69,7 @@ fn concerns_of_the_spec_never_end_an_autonomous_run() {
 
 // EP-03
 #[test]
-fn concerns_of_the_spec_are_asked_about_when_somebody_is_there() {
+fn concerns_of_the_spec_are_asked_about_in_interactive_mode() {
     let mut run = interactive();
     run.until("spec").says("spec", "concerns");
     assert_eq!(run.commands(), "ask pushback: proceed, modify, abandon");

@@ -1,7 +1,8 @@
 //! Design review and code review: the disagreement table, the rounds, security.
 
 use super::{
-    about, ends, ids, mark, of_severity, open, rejects, reports, review, ruled, since, with, with_tasks,
+    ends, finding_about, ids, mark, open, rejects, reports, review, ruled, run_with, since, with_severity,
+    with_tasks,
 };
 use crate::support::{Setup, feature, finding, happening, minor, security_blocker, task};
 use remand_kernel::event::{Outcome, Report, Risk};
@@ -36,7 +37,7 @@ fn a_design_approved_by_two_of_three_continues_with_the_dissent_as_a_known_issue
 #[test]
 fn a_critical_finding_of_one_reviewer_is_a_known_issue_like_any_other_dissent() {
     let mut run = with_tasks(1);
-    let dissent = vec![of_severity(Severity::Critical, finding("D1", "two writers race for the file"))];
+    let dissent = vec![with_severity(Severity::Critical, finding("D1", "two writers race for the file"))];
     review(
         &mut run,
         "design-review",
@@ -108,7 +109,7 @@ fn a_run_whose_design_review_was_exhausted_is_not_committed() {
 #[test]
 fn a_blocker_against_two_approvals_sends_the_design_back() {
     let mut run = with_tasks(1);
-    let blocker = vec![of_severity(Severity::Blocker, finding("D1", "the data is lost on restart"))];
+    let blocker = vec![with_severity(Severity::Blocker, finding("D1", "the data is lost on restart"))];
     review(&mut run, "design-review", vec![("approve", vec![]), ("approve", vec![]), ("blocker", blocker)]);
     assert_eq!(run.last(), "design-review: blocked → remand design, design-revision 1 → 0");
     assert_eq!(run.commands(), "dispatch designer for design with 1 finding");
@@ -153,7 +154,7 @@ fn a_security_blocker_is_not_sent_back_though_a_revision_is_left() {
 fn a_security_finding_below_blocker_is_dissent() {
     let mut run = with_tasks(1);
     let critical =
-        of_severity(Severity::Critical, security_blocker(finding("D7", "the token is kept too long")));
+        with_severity(Severity::Critical, security_blocker(finding("D7", "the token is kept too long")));
     review(
         &mut run,
         "design-review",
@@ -251,7 +252,7 @@ fn one_model_for_two_focuses_is_a_recorded_degradation() {
 
 // EP-08
 #[test]
-fn three_models_for_three_focuses_are_no_degradation() {
+fn three_models_for_three_focuses_are_not_a_degradation() {
     let mut run = with_tasks(1);
     run.until("design-review").happens(approved_by("design-review", &["opus", "sonnet", "gpt"]));
     assert_eq!(run.last(), "design-review: approved → next (plan)");
@@ -309,9 +310,9 @@ fn code_approved_by_all_three_continues() {
 
 // EP-09, EP-24, EP-32
 #[test]
-fn code_that_two_of_three_approve_is_committed_with_the_dissent_known() {
+fn code_that_two_of_three_approve_is_committed_with_the_dissent_as_a_known_issue() {
     let mut run = with_tasks(1);
-    let dissent = vec![about("t1", "C1", "the lock is held too long")];
+    let dissent = vec![finding_about("t1", "C1", "the lock is held too long")];
     review(
         &mut run,
         "code-review",
@@ -329,7 +330,7 @@ fn rejected_code_is_fixed_verified_and_reviewed_again() {
     let mut run = with_tasks(1);
     run.until("code-review");
     let from = mark(&run);
-    rejects(&mut run, "code-review", vec![about("t1", "C1", "the lock is held too long")]);
+    rejects(&mut run, "code-review", vec![finding_about("t1", "C1", "the lock is held too long")]);
     ruled(&run, "code-review: needs-revision → remand tasks, code-review.round 1 → 0");
     run.until("code-review");
     let expected = [
@@ -350,8 +351,8 @@ fn rejected_code_is_fixed_verified_and_reviewed_again() {
 #[test]
 fn code_rejected_in_its_second_round_continues_with_known_issues_and_low_confidence() {
     let mut run = with_tasks(1);
-    rejects(&mut run, "code-review", vec![about("t1", "C1", "the lock is held too long")]);
-    rejects(&mut run, "code-review", vec![about("t1", "C2", "the file stays open")]);
+    rejects(&mut run, "code-review", vec![finding_about("t1", "C1", "the lock is held too long")]);
+    rejects(&mut run, "code-review", vec![finding_about("t1", "C2", "the file stays open")]);
     assert_eq!(run.last(), "code-review: needs-revision → next (knowledge), with blockers: confidence low");
     assert_eq!(open(&run, "knowledge")[0].known.len(), 1);
     run.finish();
@@ -360,9 +361,9 @@ fn code_rejected_in_its_second_round_continues_with_known_issues_and_low_confide
 
 // EP-32, EP-09
 #[test]
-fn an_open_finding_above_minor_is_known_and_not_of_high_confidence() {
+fn an_open_finding_above_minor_is_a_known_issue_and_excludes_high_confidence() {
     let mut run = with_tasks(1);
-    let open_still = vec![about("t1", "C1", "the lock is held too long")];
+    let open_still = vec![finding_about("t1", "C1", "the lock is held too long")];
     review(&mut run, "code-review", vec![("approve", open_still), ("approve", vec![]), ("approve", vec![])]);
     assert_eq!(open(&run, "knowledge")[0].known.len(), 1);
     assert_eq!(run.confidence(), "medium");
@@ -372,7 +373,8 @@ fn an_open_finding_above_minor_is_known_and_not_of_high_confidence() {
 #[test]
 fn a_blocker_in_the_code_goes_back_once() {
     let mut run = with_tasks(1);
-    let blocker = vec![of_severity(Severity::Blocker, about("t1", "C1", "the data is lost on restart"))];
+    let blocker =
+        vec![with_severity(Severity::Blocker, finding_about("t1", "C1", "the data is lost on restart"))];
     review(&mut run, "code-review", vec![("approve", vec![]), ("approve", vec![]), ("blocker", blocker)]);
     ruled(&run, "code-review: blocked → remand tasks, code-review.round 1 → 0");
     assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 finding");
@@ -382,7 +384,7 @@ fn a_blocker_in_the_code_goes_back_once() {
 #[test]
 fn a_blocker_in_the_second_round_is_an_error() {
     let mut run = with_tasks(1);
-    rejects(&mut run, "code-review", vec![about("t1", "C1", "the lock is held too long")]);
+    rejects(&mut run, "code-review", vec![finding_about("t1", "C1", "the lock is held too long")]);
     run.until("code-review").say("code-review", &["approve", "blocker", "approve"]);
     assert_eq!(run.status(), "failed at code-review: blocked, with code-review.round exhausted");
 }
@@ -391,7 +393,7 @@ fn a_blocker_in_the_second_round_is_an_error() {
 #[test]
 fn a_security_blocker_in_the_code_ends_the_run_though_all_three_approve() {
     let mut run = with_tasks(1);
-    let blocker = vec![security_blocker(about("t1", "C9", "the token is logged"))];
+    let blocker = vec![security_blocker(finding_about("t1", "C9", "the token is logged"))];
     review(&mut run, "code-review", vec![("approve", vec![]), ("approve", vec![]), ("approve", blocker)]);
     assert_eq!(run.status(), "failed at code-review: security-blocker");
     assert_eq!(run.last(), "code-review: security-blocker → fail");
@@ -401,8 +403,8 @@ fn a_security_blocker_in_the_code_ends_the_run_though_all_three_approve() {
 #[test]
 fn a_security_blocker_in_the_second_round_is_not_a_known_issue() {
     let mut run = with_tasks(1);
-    rejects(&mut run, "code-review", vec![about("t1", "C1", "the lock is held too long")]);
-    let blocker = vec![security_blocker(about("t1", "C9", "the token is logged"))];
+    rejects(&mut run, "code-review", vec![finding_about("t1", "C1", "the lock is held too long")]);
+    let blocker = vec![security_blocker(finding_about("t1", "C9", "the token is logged"))];
     review(
         &mut run,
         "code-review",
@@ -425,10 +427,13 @@ fn findings_of_the_code_review_go_to_the_tasks_whose_files_they_name() {
     let mut run = with_tasks(3);
     run.until("code-review");
     let members = vec![
-        ("needs-revision", vec![about("t1", "C1", "the lock is held too long")]),
+        ("needs-revision", vec![finding_about("t1", "C1", "the lock is held too long")]),
         (
             "needs-revision",
-            vec![about("t3", "C1", "the file stays open"), about("t3", "C2", "an error is swallowed")],
+            vec![
+                finding_about("t3", "C1", "the file stays open"),
+                finding_about("t3", "C2", "an error is swallowed"),
+            ],
         ),
         ("approve", vec![]),
     ];
@@ -444,7 +449,7 @@ fn findings_of_the_code_review_go_to_the_tasks_whose_files_they_name() {
 #[test]
 fn a_finding_that_names_its_task_goes_to_it_whatever_the_file() {
     let mut run = with_tasks(2);
-    let mut named = about("t2", "C1", "the lock is held too long");
+    let mut named = finding_about("t2", "C1", "the lock is held too long");
     named.task = Some("t1".to_string());
     rejects(&mut run, "code-review", vec![named]);
     assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 finding");
@@ -460,9 +465,9 @@ fn a_finding_about_no_task_in_particular_goes_to_the_last_one() {
 
 // EP-21
 #[test]
-fn a_finding_that_names_an_unknown_task_goes_by_its_file() {
+fn a_finding_that_names_an_unknown_task_is_routed_by_its_file() {
     let mut run = with_tasks(2);
-    let mut named = about("t1", "C1", "the lock is held too long");
+    let mut named = finding_about("t1", "C1", "the lock is held too long");
     named.task = Some("t9".to_string());
     rejects(&mut run, "code-review", vec![named]);
     assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 finding");
@@ -478,11 +483,19 @@ fn rejected_code_is_never_reviewed_again_unchanged() {
 
 // EP-21
 #[test]
-fn verification_after_a_code_review_uses_what_is_left_of_the_iterations() {
+fn verification_after_a_code_review_uses_the_remaining_iterations() {
     let mut run = with_tasks(1);
-    run.until("verify").finds("verify", "unmet", vec![about("t1", "V1", "the second criterion is not met")]);
-    rejects(&mut run, "code-review", vec![about("t1", "C1", "the lock is held too long")]);
-    run.until("verify").finds("verify", "unmet", vec![about("t1", "V2", "the third criterion is not met")]);
+    run.until("verify").finds(
+        "verify",
+        "unmet",
+        vec![finding_about("t1", "V1", "the second criterion is not met")],
+    );
+    rejects(&mut run, "code-review", vec![finding_about("t1", "C1", "the lock is held too long")]);
+    run.until("verify").finds(
+        "verify",
+        "unmet",
+        vec![finding_about("t1", "V2", "the third criterion is not met")],
+    );
     ruled(&run, "tasks: unverified → remand plan, replan 1 → 0");
 }
 
@@ -490,9 +503,13 @@ fn verification_after_a_code_review_uses_what_is_left_of_the_iterations() {
 #[test]
 fn a_replan_does_not_give_the_code_review_more_rounds() {
     let mut run = with_tasks(1);
-    rejects(&mut run, "code-review", vec![about("t1", "C1", "the lock is held too long")]);
-    run.until("verify").finds("verify", "unmet", vec![about("t1", "V1", "the second criterion is not met")]);
-    rejects(&mut run, "code-review", vec![about("t1", "C2", "the file stays open")]);
+    rejects(&mut run, "code-review", vec![finding_about("t1", "C1", "the lock is held too long")]);
+    run.until("verify").finds(
+        "verify",
+        "unmet",
+        vec![finding_about("t1", "V1", "the second criterion is not met")],
+    );
+    rejects(&mut run, "code-review", vec![finding_about("t1", "C2", "the file stays open")]);
     assert_eq!(run.last(), "code-review: needs-revision → next (knowledge), with blockers: confidence low");
 }
 
@@ -511,12 +528,12 @@ fn which_seat_dissents_does_not_matter() {
 // CORE-03
 #[test]
 fn the_ruling_of_a_review_names_each_members_verdict() {
-    let mut run = with(vec![task("t1", &[])]);
+    let mut run = run_with(vec![task("t1", &[])]);
     run.until("code-review").say("code-review", &["needs-revision", "approve", "approve"]);
     assert_eq!(run.why(), "security: needs-revision, architecture: approve, correctness: approve");
 }
 
-/// All three approve, on these models.
+/// All three reviewers approve, with these models.
 fn approved_by(phase: &str, models: &[&str]) -> WalkStep {
     let says = Says::Members(vec!["approve".to_string(); 3]);
     let models = models.iter().map(|model| (*model).to_string()).collect();

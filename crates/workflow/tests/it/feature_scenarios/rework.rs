@@ -1,6 +1,6 @@
-//! Incremental rework: what did not change is not done again (BY-04).
+//! Incremental rework: unchanged work is not repeated (BY-04).
 
-use super::{about, ends, goes, ids, mark, review, ruled, since, with, with_tasks};
+use super::{advance_task, ends, finding_about, ids, mark, review, ruled, run_with, since, with_tasks};
 use crate::support::{Run, finding, happening, task};
 use remand_kernel::change::Digest;
 use remand_kernel::event::{Item, Outcome, Report};
@@ -20,7 +20,7 @@ fn a_task_with_a_new_specification_is_implemented_again() {
 
 // BY-04
 #[test]
-fn a_task_with_the_same_specification_stands() {
+fn the_result_of_a_task_with_the_same_specification_stands() {
     let same = || vec![with_spec("t1", 1), with_spec("t2", 1)];
     let mut run = replanned(same(), same());
     assert_eq!(run.until("implement").commands(), "dispatch implementer for implement[t2] with 1 finding");
@@ -36,7 +36,7 @@ fn a_task_that_is_new_in_the_plan_is_implemented() {
 
 // BY-04
 #[test]
-fn the_change_of_a_task_that_left_the_plan_is_left_out() {
+fn the_change_of_a_task_that_a_new_plan_dropped_is_left_out() {
     let mut run = replanned(vec![with_spec("t1", 1), with_spec("t2", 1)], vec![with_spec("t3", 1)]);
     run.until("integrate");
     let finished: Vec<&String> = run.walker.state.finished.keys().collect();
@@ -61,27 +61,27 @@ fn the_baseline_stands_after_a_replan() {
 fn a_task_that_needs_a_changed_one_is_implemented_again() {
     let mut run = reviewed(&["t1"]);
     rewrite(&mut run, "t1", Digest(7), false);
-    goes_on(&mut run, "t1");
+    passes_checks_and_merge(&mut run, "t1");
     assert_eq!(run.commands(), "dispatch implementer for implement[t2]");
 }
 
 // BY-04
 #[test]
-fn a_task_that_needs_an_unchanged_one_stands() {
+fn the_result_of_a_task_that_needs_an_unchanged_one_stands() {
     let mut run = reviewed(&["t1"]);
     let same = run.walker.state.finished["t1"].patch;
     rewrite(&mut run, "t1", same, true);
-    goes_on(&mut run, "t1");
+    passes_checks_and_merge(&mut run, "t1");
     ruled(&run, "tasks: verified → next (integrate)");
 }
 
 // BY-04
 #[test]
-fn a_tree_that_came_out_the_same_is_not_checked_again() {
+fn an_unchanged_tree_is_not_checked_again() {
     let mut run = reviewed(&["t1"]);
     let same = run.walker.state.finished["t1"].patch;
     rewrite(&mut run, "t1", same, true);
-    goes_on(&mut run, "t1");
+    passes_checks_and_merge(&mut run, "t1");
     let integrate = run.walker.records.last().expect("taken").rulings.last().expect("ruled").clone();
     assert_eq!((integrate.phase.as_str(), integrate.rule.as_str()), ("integrate", "stands"));
     assert_eq!(run.status(), "waiting for code-review");
@@ -92,7 +92,7 @@ fn a_tree_that_came_out_the_same_is_not_checked_again() {
 fn a_tree_that_changed_is_checked_again() {
     let mut run = reviewed(&["t2"]);
     rewrite(&mut run, "t2", Digest(7), false);
-    goes_on(&mut run, "t2");
+    passes_checks_and_merge(&mut run, "t2");
     assert_eq!(run.commands(), "do integrate");
 }
 
@@ -158,27 +158,27 @@ fn with_spec(id: &str, spec: u64) -> Item {
     Item { spec: Digest(spec), ..task(id, &[]) }
 }
 
-/// The first task went through, the second did not, and the planner produces these tasks.
+/// The first task passes, the second fails, and the planner then produces the tasks `second`.
 fn replanned(first: Vec<Item>, second: Vec<Item>) -> Run {
-    let mut run = with(first);
+    let mut run = run_with(first);
     run.until("implement");
-    goes(&mut run, "t1", "");
-    goes(&mut run, "t2", "verify");
-    run.finds("t2/verify", "unmet", vec![about("t2", "V1", "the second criterion is not met")]);
+    advance_task(&mut run, "t1", "");
+    advance_task(&mut run, "t2", "verify");
+    run.finds("t2/verify", "unmet", vec![finding_about("t2", "V1", "the second criterion is not met")]);
     run.happens(WalkStep { lists: vec![("tasks".to_string(), second)], ..happening("plan", "done") });
     run
 }
 
-/// t2 needs t1; both went through, and the code review has a finding about each of these.
+/// t2 needs t1; both passed, and the code review has a finding about each of these tasks.
 fn reviewed(tasks: &[&str]) -> Run {
-    let mut run = with(vec![task("t1", &[]), task("t2", &["t1"])]);
-    let findings = tasks.iter().map(|task| about(task, "C1", "the lock is held too long")).collect();
+    let mut run = run_with(vec![task("t1", &[]), task("t2", &["t1"])]);
+    let findings = tasks.iter().map(|task| finding_about(task, "C1", "the lock is held too long")).collect();
     let blocker = ("blocker", findings);
     review(&mut run, "code-review", vec![blocker, ("approve", vec![]), ("approve", vec![])]);
     run
 }
 
-/// The task's implementer comes back with this change.
+/// The implementer of the task ends with this change.
 fn rewrite(run: &mut Run, task: &str, patch: Digest, disputes: bool) {
     let at = format!("implement[{task}]");
     assert!(run.commands().contains(&at), "{}", run.commands());
@@ -187,7 +187,7 @@ fn rewrite(run: &mut Run, task: &str, patch: Digest, disputes: bool) {
     ends(run, id, Outcome::Said(Box::new(report))).expect("taken");
 }
 
-fn goes_on(run: &mut Run, task: &str) {
+fn passes_checks_and_merge(run: &mut Run, task: &str) {
     for (phase, signal) in
         [("self-check", "passed"), ("cascade", "passed"), ("verify", "met"), ("merge", "merged")]
     {

@@ -1,6 +1,9 @@
 //! Implementation: waves, dependencies, self-fixes, merging, and the one ruling for all tasks.
 
-use super::{about, commands_like, ends, goes, ids, mark, open, ruled, since, times_ruled, with, with_tasks};
+use super::{
+    advance_task, commands_like, ends, finding_about, ids, mark, open, ruled, run_with, since, times_ruled,
+    with_tasks,
+};
 use crate::support::{Run, happening, task};
 use remand_kernel::change::{Change, Digest, FileChange, Hunk};
 use remand_kernel::event::{Outcome, Report};
@@ -20,7 +23,7 @@ fn at_most_four_tasks_run_in_parallel() {
 fn the_next_task_starts_when_one_has_been_merged() {
     let mut run = with_tasks(6);
     run.until("implement");
-    goes(&mut run, "t3", "merge");
+    advance_task(&mut run, "t3", "merge");
     assert_eq!(open(&run, "implement").len(), 3);
     run.says("t3/merge", "merged");
     assert_eq!(run.commands(), "dispatch implementer for implement[t5]");
@@ -38,19 +41,19 @@ fn a_task_that_fails_makes_room_for_the_next_one() {
 // EP-14
 #[test]
 fn a_task_starts_when_all_that_it_needs_is_merged() {
-    let mut run = with(vec![task("t1", &[]), task("t2", &[]), task("t3", &["t1", "t2"])]);
+    let mut run = run_with(vec![task("t1", &[]), task("t2", &[]), task("t3", &["t1", "t2"])]);
     run.until("implement");
     assert_eq!(run.status(), "waiting for t1/implement, t2/implement");
-    goes(&mut run, "t1", "");
+    advance_task(&mut run, "t1", "");
     assert_eq!(run.commands(), "");
-    goes(&mut run, "t2", "");
+    advance_task(&mut run, "t2", "");
     assert_eq!(run.commands(), "dispatch implementer for implement[t3]");
 }
 
 // EP-14
 #[test]
 fn dependency_order_wins_over_the_order_of_the_plan() {
-    let mut run = with(vec![task("t1", &["t2"]), task("t2", &["t3"]), task("t3", &[])]);
+    let mut run = run_with(vec![task("t1", &["t2"]), task("t2", &["t3"]), task("t3", &[])]);
     run.finish();
     let order = ["implement[t3]", "implement[t2]", "implement[t1]"];
     let expected = order.map(|at| format!("dispatch implementer for {at}"));
@@ -60,7 +63,7 @@ fn dependency_order_wins_over_the_order_of_the_plan() {
 // EP-10, CORE-09
 #[test]
 fn a_plan_whose_tasks_need_each_other_is_refused() {
-    let mut run = with(vec![task("t1", &["t2"]), task("t2", &["t1"])]);
+    let mut run = run_with(vec![task("t1", &["t2"]), task("t2", &["t1"])]);
     let refused = run.walker.until("baseline").expect_err("refused").to_string();
     let message = "the kernel refuses this: the list `tasks` cannot be processed: \
                    the dependencies of `t1` form a cycle";
@@ -71,10 +74,14 @@ fn a_plan_whose_tasks_need_each_other_is_refused() {
 #[test]
 fn failed_quick_checks_go_back_to_the_implementer_twice() {
     let mut run = with_tasks(1);
-    run.until("self-check").finds("self-check", "failed", vec![about("t1", "Q1", "a lint fails")]);
+    run.until("self-check").finds("self-check", "failed", vec![finding_about("t1", "Q1", "a lint fails")]);
     assert_eq!(run.last(), "self-check[t1]: failed → remand implement, self-check.round 2 → 1");
     assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 finding");
-    run.until("self-check").finds("self-check", "failed", vec![about("t1", "Q2", "another lint fails")]);
+    run.until("self-check").finds(
+        "self-check",
+        "failed",
+        vec![finding_about("t1", "Q2", "another lint fails")],
+    );
     assert_eq!(run.last(), "self-check[t1]: failed → remand implement, self-check.round 1 → 0");
 }
 
@@ -91,7 +98,7 @@ fn quick_checks_that_fail_a_third_time_count_as_failed_verification() {
 
 // EP-14
 #[test]
-fn self_fixes_are_counted_for_each_task_alone() {
+fn self_fixes_are_counted_per_task() {
     let mut run = with_tasks(2);
     run.until("implement");
     for _ in 0..2 {
@@ -117,8 +124,8 @@ fn self_fixes_spend_no_iteration() {
 fn a_conflict_sends_the_task_back_to_its_implementer() {
     let mut run = with_tasks(2);
     run.until("implement");
-    goes(&mut run, "t1", "");
-    goes(&mut run, "t2", "merge");
+    advance_task(&mut run, "t1", "");
+    advance_task(&mut run, "t2", "merge");
     run.says("t2/merge", "conflict");
     assert_eq!(run.last(), "merge[t2]: conflict → remand implement, merge.round 2 → 1");
     assert_eq!(run.commands(), "dispatch implementer for implement[t2]");
@@ -157,7 +164,7 @@ fn a_third_conflict_counts_as_failed_verification() {
 
 // EP-14
 #[test]
-fn conflicts_give_self_fixes_back_but_not_conflicts() {
+fn a_conflict_refills_self_fixes_but_not_conflicts() {
     let mut run = with_tasks(1);
     run.until("self-check").says("self-check", "failed");
     run.until("merge").says("merge", "conflict");
@@ -180,7 +187,7 @@ fn a_task_in_error_after_its_retry_counts_as_failed_verification() {
 
 // EP-14, CORE-22, CORE-24
 #[test]
-fn an_implementer_that_goes_in_circles_or_back_counts_as_failed_verification() {
+fn an_implementer_that_goes_in_circles_or_reverses_a_change_counts_as_failed_verification() {
     for signal in ["stuck", "circle", "reversal", "no-result"] {
         let mut run = with_tasks(1);
         run.until("implement").says("implement", signal);
@@ -191,11 +198,11 @@ fn an_implementer_that_goes_in_circles_or_back_counts_as_failed_verification() {
 
 // CORE-22
 #[test]
-fn a_change_that_undoes_the_change_before_is_a_reversal() {
+fn a_change_that_undoes_the_previous_one_is_a_reversal() {
     let mut run = with_tasks(1);
     let (old, new) = ("let limit = read_limit(&config)?;", "let limit = DEFAULT_LIMIT;");
     run.until("implement").happens(changing(1, old, new));
-    run.finds("self-check", "failed", vec![about("t1", "Q1", "a lint fails")]);
+    run.finds("self-check", "failed", vec![finding_about("t1", "Q1", "a lint fails")]);
     run.happens(changing(2, new, old));
     ruled(&run, "implement[t1]: reversal → raise unverified");
 }
@@ -209,18 +216,18 @@ fn a_change_that_builds_on_the_previous_one_is_not_a_reversal() {
         "let limit = read_limit(&config)?;",
         "let limit = DEFAULT_LIMIT;",
     ));
-    run.finds("self-check", "failed", vec![about("t1", "Q1", "a lint fails")]);
+    run.finds("self-check", "failed", vec![finding_about("t1", "Q1", "a lint fails")]);
     run.happens(changing(2, "fn parse(text: &str) -> u8 {", "fn parse(text: &str) -> Result<u8, Error> {"));
     assert_eq!(run.last(), "implement[t1]: done → next (self-check)");
 }
 
 // CORE-24, DR-04
 #[test]
-fn a_tree_that_was_there_before_is_a_circle() {
+fn a_tree_that_occurred_before_is_a_circle() {
     let mut run = with_tasks(1);
     for (tree, line) in [(1, "let first = 1;"), (2, "let second = compute(first);")] {
         run.until("implement").happens(changing(tree, "todo!()", line));
-        run.finds("self-check", "failed", vec![about("t1", "Q1", "a lint fails")]);
+        run.finds("self-check", "failed", vec![finding_about("t1", "Q1", "a lint fails")]);
     }
     run.happens(changing(1, "todo!()", "return None;"));
     ruled(&run, "implement[t1]: circle → raise unverified");
@@ -232,18 +239,18 @@ fn when_a_task_fails_the_others_are_finished_first() {
     let mut run = with_tasks(3);
     run.until("implement").says("t1/implement", "stuck");
     assert_eq!(run.status(), "waiting for t2/implement, t3/implement");
-    goes(&mut run, "t3", "");
+    advance_task(&mut run, "t3", "");
     assert_eq!(run.last(), "merge[t3]: merged → next");
-    goes(&mut run, "t2", "");
+    advance_task(&mut run, "t2", "");
     ruled(&run, "tasks: unverified → remand plan, replan 2 → 1");
 }
 
 // EP-14
 #[test]
 fn a_task_that_needs_a_failed_one_is_not_started() {
-    let mut run = with(vec![task("t1", &[]), task("t2", &["t1"]), task("t3", &["t2"]), task("t4", &[])]);
+    let mut run = run_with(vec![task("t1", &[]), task("t2", &["t1"]), task("t3", &["t2"]), task("t4", &[])]);
     run.until("implement").says("t1/implement", "stuck");
-    goes(&mut run, "t4", "merge");
+    advance_task(&mut run, "t4", "merge");
     let from = mark(&run);
     run.says("t4/merge", "merged");
     let ruling =
@@ -265,7 +272,7 @@ fn the_ruling_does_not_depend_on_which_task_finished_first() {
         run
     });
     for other in [&second, &third] {
-        assert_eq!(last_two(&first), last_two(other));
+        assert_eq!(rulings_after_first(&first), rulings_after_first(other));
         assert_eq!(first.commands(), other.commands());
         assert_eq!(first.walker.state.left, other.walker.state.left);
         assert_eq!(first.walker.state.versions, other.walker.state.versions);
@@ -273,7 +280,7 @@ fn the_ruling_does_not_depend_on_which_task_finished_first() {
     }
     let ruling =
         "tasks: unverified → remand plan, replan 2 → 1 t1: unverified, t2: completed, t3: unverified";
-    assert_eq!(last_two(&first), [ruling]);
+    assert_eq!(rulings_after_first(&first), [ruling]);
     assert_eq!(first.commands(), "dispatch planner for plan with 2 findings");
 }
 
@@ -298,10 +305,10 @@ fn the_planner_gets_the_findings_in_the_order_of_the_tasks() {
 fn a_security_blocker_of_a_verifier_ends_the_run_once_the_others_have_ended() {
     let mut run = with_tasks(2);
     run.until("implement");
-    goes(&mut run, "t1", "verify");
+    advance_task(&mut run, "t1", "verify");
     run.says("t1/verify", "security-blocker");
     assert_eq!(run.last(), "verify[t1]: security-blocker → raise unsafe");
-    goes(&mut run, "t2", "");
+    advance_task(&mut run, "t2", "");
     assert_eq!(run.status(), "failed at tasks: unsafe");
     assert_eq!(run.left("replan"), 2);
 }
@@ -311,14 +318,14 @@ fn a_security_blocker_of_a_verifier_ends_the_run_once_the_others_have_ended() {
 fn an_unsafe_task_outweighs_an_unverified_one() {
     let mut run = with_tasks(2);
     run.until("implement").says("t1/implement", "stuck");
-    goes(&mut run, "t2", "verify");
+    advance_task(&mut run, "t2", "verify");
     run.says("t2/verify", "security-blocker");
     assert_eq!(run.status(), "failed at tasks: unsafe");
 }
 
 // EP-14
 #[test]
-fn a_result_that_comes_twice_changes_nothing() {
+fn a_duplicate_result_changes_nothing() {
     let mut run = with_tasks(2);
     run.until("implement").says("t1/implement", "done");
     let event = run.walker.records.last().expect("taken").event.clone();
@@ -338,7 +345,7 @@ fn changing(tree: u64, removed: &str, added: &str) -> WalkStep {
     WalkStep { change: Some(change), ..happening("implement", "done") }
 }
 
-/// t1 and t3 do not meet their criteria; t2 goes through. Each writes what it always writes.
+/// t1 and t3 do not meet their criteria; t2 passes. Each task always writes the same change.
 fn finish_task(run: &mut Run, task: &str) {
     let dispatch =
         open(run, "implement").into_iter().find(|open| open.task.as_deref() == Some(task)).expect("open");
@@ -352,12 +359,12 @@ fn finish_task(run: &mut Run, task: &str) {
         run.says("t2/verify", "met").says("t2/merge", "merged");
         return;
     }
-    let unmet = vec![about(task, &format!("V-{task}"), "the second criterion is not met")];
+    let unmet = vec![finding_about(task, &format!("V-{task}"), "the second criterion is not met")];
     run.finds(&format!("{task}/verify"), "unmet", unmet);
 }
 
-/// The ruling on the batch and what it led to.
-fn last_two(run: &Run) -> Vec<String> {
+/// The ruling on the batch and the one that follows, with their reasons.
+fn rulings_after_first(run: &Run) -> Vec<String> {
     let rulings = &run.walker.records.last().expect("an event").rulings;
     rulings.iter().skip(1).map(|ruling| format!("{} {}", ruling.line(), ruling.why)).collect()
 }

@@ -1,6 +1,9 @@
-//! Verification: the cascade, the criteria, the iterations, and taking back.
+//! Verification: the cascade, the criteria, the iterations, and the revert.
 
-use super::{about, commands_like, ends, goes, ids, mark, open, rejects, ruled, since, with, with_tasks};
+use super::{
+    advance_task, commands_like, ends, finding_about, ids, mark, open, rejects, ruled, run_with, since,
+    with_tasks,
+};
 use crate::support::{Run, finding, security_blocker, task};
 use remand_kernel::event::{Outcome, Report};
 
@@ -8,7 +11,11 @@ use remand_kernel::event::{Outcome, Report};
 #[test]
 fn a_criterion_that_is_not_met_fails_the_task_though_all_checks_passed() {
     let mut run = with_tasks(1);
-    run.until("verify").finds("verify", "unmet", vec![about("t1", "V1", "the second criterion is not met")]);
+    run.until("verify").finds(
+        "verify",
+        "unmet",
+        vec![finding_about("t1", "V1", "the second criterion is not met")],
+    );
     ruled(&run, "verify[t1]: unmet → raise unverified");
     assert_eq!(run.commands(), "dispatch planner for plan with 1 finding");
 }
@@ -34,7 +41,7 @@ fn a_verifier_in_error_after_its_retry_fails_the_task() {
 #[test]
 fn a_security_blocker_is_unsafe_even_if_all_criteria_are_met() {
     let mut run = with_tasks(1);
-    let blocker = vec![security_blocker(about("t1", "V9", "the token is logged"))];
+    let blocker = vec![security_blocker(finding_about("t1", "V9", "the token is logged"))];
     run.until("verify").finds("verify", "met", blocker);
     ruled(&run, "verify[t1]: security-blocker → raise unsafe");
     assert_eq!(run.status(), "failed at tasks: unsafe");
@@ -45,10 +52,10 @@ fn a_security_blocker_is_unsafe_even_if_all_criteria_are_met() {
 fn failed_verification_goes_to_the_planner_with_its_findings() {
     let mut run = with_tasks(2);
     run.until("implement");
-    goes(&mut run, "t1", "cascade");
-    run.finds("t1/cascade", "failed", vec![about("t1", "K1", "the build is red")]);
-    goes(&mut run, "t2", "verify");
-    run.finds("t2/verify", "unmet", vec![about("t2", "V1", "the second criterion is not met")]);
+    advance_task(&mut run, "t1", "cascade");
+    run.finds("t1/cascade", "failed", vec![finding_about("t1", "K1", "the build is red")]);
+    advance_task(&mut run, "t2", "verify");
+    run.finds("t2/verify", "unmet", vec![finding_about("t2", "V1", "the second criterion is not met")]);
     ruled(&run, "tasks: unverified → remand plan, replan 2 → 1");
     assert_eq!(run.commands(), "dispatch planner for plan with 2 findings");
 }
@@ -58,13 +65,13 @@ fn failed_verification_goes_to_the_planner_with_its_findings() {
 fn after_a_replan_each_failing_task_gets_its_findings() {
     let mut run = with_tasks(2);
     run.until("implement");
-    goes(&mut run, "t1", "cascade");
+    advance_task(&mut run, "t1", "cascade");
     run.finds(
         "t1/cascade",
         "failed",
-        vec![about("t1", "K1", "the build is red"), about("t1", "K2", "a test is red")],
+        vec![finding_about("t1", "K1", "the build is red"), finding_about("t1", "K2", "a test is red")],
     );
-    goes(&mut run, "t2", "verify");
+    advance_task(&mut run, "t2", "verify");
     run.finds("t2/verify", "unmet", vec![finding("V1", "the second criterion is not met")]);
     run.until("implement");
     let expected = [
@@ -79,10 +86,10 @@ fn after_a_replan_each_failing_task_gets_its_findings() {
 fn only_failing_tasks_are_implemented_again() {
     let mut run = with_tasks(3);
     run.until("implement");
-    goes(&mut run, "t1", "");
-    goes(&mut run, "t3", "");
-    goes(&mut run, "t2", "cascade");
-    run.finds("t2/cascade", "failed", vec![about("t2", "K1", "the build is red")]);
+    advance_task(&mut run, "t1", "");
+    advance_task(&mut run, "t3", "");
+    advance_task(&mut run, "t2", "cascade");
+    run.finds("t2/cascade", "failed", vec![finding_about("t2", "K1", "the build is red")]);
     let from = mark(&run);
     run.until("integrate");
     let expected = [
@@ -98,7 +105,7 @@ fn only_failing_tasks_are_implemented_again() {
 
 // EP-20
 #[test]
-fn a_task_that_got_stuck_is_planned_anew() {
+fn a_task_that_got_stuck_is_planned_again() {
     let mut run = with_tasks(1);
     run.until("implement").says("implement", "stuck");
     ruled(&run, "tasks: unverified → remand plan, replan 2 → 1");
@@ -121,8 +128,8 @@ fn after_three_failed_verifications_the_work_is_reverted() {
 
 // EP-20, CORE-03
 #[test]
-fn the_ruling_that_takes_work_back_names_the_empty_budget() {
-    let mut run = taken_back();
+fn the_ruling_that_reverts_work_names_the_empty_budget() {
+    let mut run = about_to_revert();
     let ruling = run.walker.records.last().expect("taken").rulings.last().expect("ruled").clone();
     assert_eq!(ruling.exhausted, ["replan"]);
     assert_eq!(ruling.target.as_deref(), Some("take-back"));
@@ -132,7 +139,7 @@ fn the_ruling_that_takes_work_back_names_the_empty_budget() {
 // EP-20, EP-32
 #[test]
 fn reverted_work_leaves_known_issues_and_low_confidence() {
-    let mut run = taken_back();
+    let mut run = about_to_revert();
     run.says("take-back", "reverted");
     let ruling = run.walker.records.last().expect("taken").rulings.first().expect("ruled").line();
     assert!(ruling.ends_with("with blockers: confidence low"), "{ruling}");
@@ -143,7 +150,7 @@ fn reverted_work_leaves_known_issues_and_low_confidence() {
 // EP-20, EP-24
 #[test]
 fn a_run_whose_work_was_reverted_is_handed_over_to_the_user() {
-    let mut run = taken_back();
+    let mut run = about_to_revert();
     run.finish();
     assert_eq!(run.last(), "hand-over: done → done");
     assert!(!run.rulings().contains("commit:"), "{}", run.rulings());
@@ -152,7 +159,7 @@ fn a_run_whose_work_was_reverted_is_handed_over_to_the_user() {
 // EP-14, EP-20
 #[test]
 fn the_tree_without_the_reverted_work_passes_all_checks_before_its_review() {
-    let mut run = taken_back();
+    let mut run = about_to_revert();
     run.says("take-back", "reverted");
     assert_eq!(run.commands(), "do integrate");
 }
@@ -162,12 +169,12 @@ fn the_tree_without_the_reverted_work_passes_all_checks_before_its_review() {
 fn reverted_work_is_not_tried_a_fourth_time() {
     let mut run = with_tasks(2);
     run.until("implement");
-    goes(&mut run, "t2", "");
+    advance_task(&mut run, "t2", "");
     for _ in 0..3 {
         fail(&mut run, "t1");
     }
     run.says("take-back", "reverted");
-    rejects(&mut run, "code-review", vec![about("t2", "C1", "the lock is held too long")]);
+    rejects(&mut run, "code-review", vec![finding_about("t2", "C1", "the lock is held too long")]);
     assert_eq!(run.commands(), "dispatch implementer for implement[t2] with 1 finding");
 }
 
@@ -178,7 +185,7 @@ fn a_failure_of_the_merged_tree_goes_to_the_task_whose_file_it_names() {
     run.until("integrate").finds(
         "integrate",
         "failed",
-        vec![about("t2", "I1", "a test of another task is red")],
+        vec![finding_about("t2", "I1", "a test of another task is red")],
     );
     assert_eq!(run.last(), "integrate: failed → remand plan, replan 2 → 1");
     assert_eq!(run.commands(), "dispatch planner for plan with 1 finding");
@@ -208,7 +215,7 @@ fn a_merged_tree_that_failed_is_never_checked_again_unchanged() {
 fn a_merged_tree_that_fails_three_times_is_reverted() {
     let mut run = with_tasks(2);
     for _ in 0..3 {
-        run.until("integrate").finds("integrate", "failed", vec![about("t2", "I1", "a test is red")]);
+        run.until("integrate").finds("integrate", "failed", vec![finding_about("t2", "I1", "a test is red")]);
     }
     assert_eq!(run.last(), "integrate: failed → to take-back");
     assert_eq!(run.left("replan"), 0);
@@ -219,7 +226,7 @@ fn a_merged_tree_that_fails_three_times_is_reverted() {
 fn the_result_of_a_reverted_task_does_not_stand() {
     let mut run = with_tasks(2);
     for _ in 0..3 {
-        run.until("integrate").finds("integrate", "failed", vec![about("t2", "I1", "a test is red")]);
+        run.until("integrate").finds("integrate", "failed", vec![finding_about("t2", "I1", "a test is red")]);
     }
     run.says("take-back", "reverted");
     assert!(!run.walker.state.finished.contains_key("t2"), "{}", run.trace());
@@ -230,15 +237,15 @@ fn the_result_of_a_reverted_task_does_not_stand() {
 fn iterations_are_counted_per_run_and_not_per_task() {
     let mut run = with_tasks(2);
     run.until("implement");
-    goes(&mut run, "t2", "");
+    advance_task(&mut run, "t2", "");
     fail(&mut run, "t1");
-    run.until("integrate").finds("integrate", "failed", vec![about("t2", "I1", "a test is red")]);
+    run.until("integrate").finds("integrate", "failed", vec![finding_about("t2", "I1", "a test is red")]);
     assert_eq!(run.last(), "integrate: failed → remand plan, replan 1 → 0");
 }
 
 // EP-20, EP-28
 #[test]
-fn findings_of_a_task_that_went_through_since_are_settled() {
+fn findings_of_a_task_that_has_passed_since_are_settled() {
     let mut run = with_tasks(1);
     fail(&mut run, "t1");
     run.until("code-review");
@@ -250,8 +257,8 @@ fn findings_of_a_task_that_went_through_since_are_settled() {
 #[test]
 fn findings_that_are_settled_are_not_sent_again() {
     let mut run = with_tasks(1);
-    run.until("self-check").finds("self-check", "failed", vec![about("t1", "Q1", "a lint fails")]);
-    run.until("cascade").finds("cascade", "failed", vec![about("t1", "K1", "the build is red")]);
+    run.until("self-check").finds("self-check", "failed", vec![finding_about("t1", "Q1", "a lint fails")]);
+    run.until("cascade").finds("cascade", "failed", vec![finding_about("t1", "K1", "the build is red")]);
     run.says("plan", "done").until("implement");
     assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 finding");
 }
@@ -259,11 +266,15 @@ fn findings_that_are_settled_are_not_sent_again() {
 // EP-20
 #[test]
 fn a_task_that_depends_on_a_failed_one_is_implemented_after_it() {
-    let mut run = with(vec![task("t1", &[]), task("t2", &["t1"])]);
-    run.until("verify").finds("verify", "unmet", vec![about("t1", "V1", "the second criterion is not met")]);
+    let mut run = run_with(vec![task("t1", &[]), task("t2", &["t1"])]);
+    run.until("verify").finds(
+        "verify",
+        "unmet",
+        vec![finding_about("t1", "V1", "the second criterion is not met")],
+    );
     run.until("implement");
     assert_eq!(run.status(), "waiting for t1/implement");
-    goes(&mut run, "t1", "");
+    advance_task(&mut run, "t1", "");
     assert_eq!(run.commands(), "dispatch implementer for implement[t2]");
 }
 
@@ -271,7 +282,7 @@ fn a_task_that_depends_on_a_failed_one_is_implemented_after_it() {
 #[test]
 fn an_implementer_that_changes_nothing_about_its_findings_is_dispatched_again() {
     let mut run = with_tasks(1);
-    rejects(&mut run, "code-review", vec![about("t1", "C1", "the lock is held too long")]);
+    rejects(&mut run, "code-review", vec![finding_about("t1", "C1", "the lock is held too long")]);
     let finished = run.walker.state.finished["t1"].patch;
     let id = ids(&run, "implement")[0];
     let report = Report { wrote: vec![("code".to_string(), finished)], ..Report::saying("done") };
@@ -290,7 +301,7 @@ fn an_implementer_that_repeats_the_change_that_failed_is_dispatched_again() {
     run.until("implement");
     let id = ids(&run, "implement")[0];
     ends(&mut run, id, Outcome::Said(Box::new(same()))).expect("taken");
-    run.until("cascade").finds("cascade", "failed", vec![about("t1", "K1", "the build is red")]);
+    run.until("cascade").finds("cascade", "failed", vec![finding_about("t1", "K1", "the build is red")]);
     run.until("implement");
     let id = ids(&run, "implement")[0];
     ends(&mut run, id, Outcome::Said(Box::new(same()))).expect("taken");
@@ -300,12 +311,16 @@ fn an_implementer_that_repeats_the_change_that_failed_is_dispatched_again() {
 /// The task is implemented and does not meet its criteria; the others are done.
 fn fail(run: &mut Run, task: &str) {
     run.until("implement");
-    goes(run, task, "verify");
-    run.finds(&format!("{task}/verify"), "unmet", vec![about(task, "V1", "the second criterion is not met")]);
+    advance_task(run, task, "verify");
+    run.finds(
+        &format!("{task}/verify"),
+        "unmet",
+        vec![finding_about(task, "V1", "the second criterion is not met")],
+    );
 }
 
-/// One task failed three times and is about to be taken back.
-fn taken_back() -> Run {
+/// A run with one task that failed three times and is about to be reverted.
+fn about_to_revert() -> Run {
     let mut run = with_tasks(1);
     for _ in 0..3 {
         fail(&mut run, "t1");

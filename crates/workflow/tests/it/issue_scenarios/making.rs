@@ -1,6 +1,6 @@
 //! Make, green, diagnosis, plan rework, and the failure handler.
 
-use super::{commands_like, handled, mark, one_task, ruled, since};
+use super::{commands_like, end_failure_operations, mark, one_task, ruled, since};
 use crate::support::{Run, finding};
 use remand_kernel::change::Digest;
 use remand_kernel::event::Event;
@@ -66,7 +66,7 @@ fn a_circle_of_test_results_is_diagnosed() {
 
 // OT-16
 #[test]
-fn a_diagnosis_of_test_design_has_the_tests_redesigned_and_made_green_afresh() {
+fn a_diagnosis_of_test_design_has_the_tests_redesigned_and_made_green_again() {
     let mut run = one_task();
     run.until("make").says("make", "incomplete");
     let from = mark(&run);
@@ -104,7 +104,7 @@ fn a_diagnosis_of_production_logic_sends_make_out_again_with_the_notes() {
 
 // OT-16
 #[test]
-fn a_diagnosis_after_red_checks_brings_their_findings_to_make() {
+fn a_diagnosis_after_red_checks_passes_their_findings_to_make() {
     let mut run = one_task();
     three_red(&mut run);
     run.says("diagnosis", "production-logic");
@@ -126,7 +126,7 @@ fn a_split_that_is_needed_fails_the_run() {
     let mut run = one_task();
     run.until("make").says("make", "incomplete").says("diagnosis", "split-needed");
     assert_eq!(run.last(), "diagnosis: split-needed → fail");
-    handled(&mut run);
+    end_failure_operations(&mut run);
     assert_eq!(run.status(), "failed at diagnosis: split-needed");
 }
 
@@ -144,7 +144,7 @@ fn after_two_cycles_the_plan_is_reworked() {
 
 // OT-10, OT-16
 #[test]
-fn the_cycles_are_counted_afresh_for_the_new_plan() {
+fn the_count_of_cycles_restarts_for_the_new_plan() {
     let mut run = one_task();
     rework(&mut run);
     assert_eq!((run.left("cycles"), run.left("plan-rework")), (2, 0));
@@ -152,18 +152,18 @@ fn the_cycles_are_counted_afresh_for_the_new_plan() {
 
 // OT-10
 #[test]
-fn the_end_names_the_signal_that_found_the_rework_spent() {
+fn the_end_names_the_signal_that_needed_a_second_rework() {
     let mut run = one_task();
     rework(&mut run);
     exhaust_cycles(&mut run);
     run.until("make").says("make", "incomplete").says("diagnosis", "production-logic");
-    handled(&mut run);
+    end_failure_operations(&mut run);
     assert_eq!(run.status(), "failed at diagnosis: production-logic, with plan-rework exhausted");
 }
 
 // OT-10, CORE-03
 #[test]
-fn the_ruling_names_each_budget_that_was_found_empty() {
+fn the_ruling_names_each_empty_budget() {
     let mut run = one_task();
     rework(&mut run);
     exhaust_cycles(&mut run);
@@ -226,7 +226,7 @@ fn when_a_run_fails_the_failure_operations_run_in_order() {
     run.until("make").says("make", "incomplete");
     let from = mark(&run);
     run.says("diagnosis", "split-needed");
-    handled(&mut run);
+    end_failure_operations(&mut run);
     let expected = [
         "do comment-issue",
         "do back-to-todo",
@@ -243,7 +243,7 @@ fn when_a_run_is_cancelled_the_failure_operations_run_in_order() {
     run.until("make");
     let from = mark(&run);
     run.walker.feed(Event::Cancelled { by: "Ann".to_string() }, "cancel".to_string()).expect("taken");
-    handled(&mut run);
+    end_failure_operations(&mut run);
     let expected = [
         "cancel make",
         "do comment-issue",
@@ -256,7 +256,7 @@ fn when_a_run_is_cancelled_the_failure_operations_run_in_order() {
 
 // OT-21
 #[test]
-fn a_failure_operation_that_fails_does_not_keep_the_next_one_back() {
+fn a_failure_operation_that_fails_does_not_stop_the_next_one() {
     let mut run = one_task();
     run.until("make").says("make", "incomplete").says("diagnosis", "split-needed");
     run.says("comment-issue", "crashed");
@@ -297,7 +297,7 @@ fn a_role_without_a_result_after_its_retry_fails_the_run() {
     for phase in ["plan", "plan-review", "split", "test", "make", "final-review"] {
         let mut run = one_task();
         run.until(phase).says(phase, "timeout").says(phase, "timeout");
-        handled(&mut run);
+        end_failure_operations(&mut run);
         assert_eq!(run.status(), format!("failed at {phase}: no-result"));
     }
 }
@@ -315,7 +315,7 @@ fn exhaust_cycles(run: &mut Run) {
     }
 }
 
-/// The plan was reworked after two cycles, and is new.
+/// Exhausts two cycles, so the plan is reworked and changes.
 fn rework(run: &mut Run) {
     exhaust_cycles(run);
     run.until("make").says("make", "incomplete");

@@ -1,6 +1,6 @@
 //! Sanity, plan, plan review, split, split review, and filing the rest.
 
-use super::{commands_like, ends, handled, ids, mark, one_task, open, since, three_tasks};
+use super::{commands_like, end_failure_operations, ends, ids, mark, one_task, open, since, three_tasks};
 use crate::support::{Run, finding, happening, minor, security_blocker};
 use remand_kernel::command::Command;
 use remand_kernel::event::Report;
@@ -92,7 +92,7 @@ fn after_three_rounds_the_plan_continues_with_its_blockers() {
         run.until("plan-review").finds("plan-review", "needs-work", vec![finding("P1", claim)]);
     }
     assert_eq!(run.last(), "plan-review: needs-work → next (split), with blockers: confidence low");
-    assert_eq!(known(&run, "split"), 1);
+    assert_eq!(known_count(&run, "split"), 1);
     assert_eq!(commands_like(&run, "dispatch check for plan-review").len(), 3);
 }
 
@@ -174,7 +174,7 @@ fn advice_on_the_plan_never_forces_a_loop() {
     run.says("plan-review", "acceptable");
     assert_eq!(run.last(), "plan-review: acceptable → next (split)");
     assert_eq!(run.walker.state.findings[0].status, remand_kernel::state::FiledStatus::Advice);
-    assert_eq!((known(&run, "split"), run.confidence()), (0, "high"));
+    assert_eq!((known_count(&run, "split"), run.confidence()), (0, "high"));
 }
 
 // OT-05
@@ -319,7 +319,7 @@ fn an_unchanged_plan_is_refused() {
 
 // OT-09
 #[test]
-fn a_blocked_split_never_leaves_the_plan_standing() {
+fn a_blocked_split_never_leaves_the_plan_unchanged() {
     let mut run = three_tasks();
     run.until("split-review").says("split-review", "block");
     assert_eq!(run.status(), "waiting for plan");
@@ -332,13 +332,13 @@ fn a_second_block_of_the_split_ends_the_run_and_says_so() {
     block_split(&mut run);
     run.until("split-review").finds("split-review", "block", vec![finding("S2", "no test is named for t1")]);
     assert_eq!(run.last(), "split-review: block → fail");
-    handled(&mut run);
+    end_failure_operations(&mut run);
     assert_eq!(run.status(), "failed at split-review: block, with plan-rework exhausted");
 }
 
 // OT-10
 #[test]
-fn a_plan_rework_gives_the_reviews_their_rounds_back() {
+fn a_plan_rework_refills_the_rounds_of_the_reviews() {
     let mut run = three_tasks();
     run.until("plan-review").finds("plan-review", "needs-work", vec![finding("P1", "no word on errors")]);
     run.until("split-review").finds("split-review", "needs-work", vec![finding("S1", "t2 and t3 overlap")]);
@@ -358,7 +358,7 @@ fn a_security_blocker_in_the_split_counts_as_blocked() {
 
 // OT-11
 #[test]
-fn a_reworked_plan_files_its_tasks_anew() {
+fn a_reworked_plan_files_its_tasks_again() {
     let mut run = three_tasks();
     run.until("final-review").finds("final-review", "block", vec![plan_level("F1", "the API cannot work")]);
     let from = mark(&run);
@@ -386,10 +386,10 @@ fn block_split(run: &mut Run) {
 }
 
 fn plan_level(id: &str, claim: &str) -> Finding {
-    super::a(remand_kernel::finding::FindingKind::Plan, id, claim)
+    super::finding_of_kind(remand_kernel::finding::FindingKind::Plan, id, claim)
 }
 
-/// Simplify wants a change.
+/// The advisor `simplify` asks for a change.
 fn advise(run: &mut Run, phase: &str, findings: Vec<Finding>) {
     let seat = open(run, phase).into_iter().find_map(|command| match command {
         Command::Dispatch(dispatch) if dispatch.advisory => Some(dispatch.id),
@@ -399,8 +399,8 @@ fn advise(run: &mut Run, phase: &str, findings: Vec<Finding>) {
     ends(run, seat.expect("an advisor"), report).expect("taken");
 }
 
-/// How many open findings the dispatch of a phase goes on with.
-fn known(run: &Run, phase: &str) -> usize {
+/// The number of open findings that the dispatch of a phase gets.
+fn known_count(run: &Run, phase: &str) -> usize {
     match &open(run, phase)[..] {
         [Command::Dispatch(dispatch)] => dispatch.known.len(),
         other => panic!("{other:?}"),

@@ -1,6 +1,8 @@
 //! Final review, commit and close.
 
-use super::{a, commands_like, ends, handled, ids, mark, one_task, open, ruled, since};
+use super::{
+    commands_like, end_failure_operations, ends, finding_of_kind, ids, mark, one_task, open, ruled, since,
+};
 use crate::support::{Run, finding, minor, security_blocker};
 use remand_kernel::command::Command;
 use remand_kernel::event::Report;
@@ -30,7 +32,7 @@ fn the_issue_is_closed_after_the_commit() {
 fn a_commit_that_a_hook_refuses_fails_the_run() {
     let mut run = one_task();
     run.until("commit").says("commit", "hook-refused");
-    handled(&mut run);
+    end_failure_operations(&mut run);
     assert_eq!(run.status(), "failed at commit: hook-refused");
     assert_eq!(commands_like(&run, "do close-issue"), Vec::<String>::new());
 }
@@ -42,7 +44,7 @@ fn a_plan_level_finding_is_a_plan_rework() {
     run.until("final-review").finds(
         "final-review",
         "block",
-        vec![a(FindingKind::Plan, "F1", "the API cannot work")],
+        vec![finding_of_kind(FindingKind::Plan, "F1", "the API cannot work")],
     );
     assert_eq!(run.last(), "final-review: plan-finding → remand plan, plan-rework 1 → 0");
     assert_eq!(run.commands(), "discard code, tests\ndispatch plan for plan with 1 finding");
@@ -53,10 +55,10 @@ fn a_plan_level_finding_is_a_plan_rework() {
 fn a_second_plan_level_finding_fails_the_run() {
     let mut run = one_task();
     for claim in ["the API cannot work", "the cache has no owner"] {
-        let plan = vec![a(FindingKind::Plan, "F1", claim)];
+        let plan = vec![finding_of_kind(FindingKind::Plan, "F1", claim)];
         run.until("final-review").finds("final-review", "block", plan);
     }
-    handled(&mut run);
+    end_failure_operations(&mut run);
     assert_eq!(run.status(), "failed at final-review: plan-finding, with plan-rework exhausted");
 }
 
@@ -67,7 +69,7 @@ fn a_test_finding_is_diagnosed_first() {
     run.until("final-review").finds(
         "final-review",
         "block",
-        vec![a(FindingKind::Test, "F1", "asserts nothing")],
+        vec![finding_of_kind(FindingKind::Test, "F1", "asserts nothing")],
     );
     assert_eq!(run.last(), "final-review: test-finding → remand diagnosis, final-review.round 2 → 1");
     assert_eq!(run.commands(), "dispatch check/diagnosis for diagnosis with 1 finding");
@@ -81,7 +83,7 @@ fn test_findings_share_the_two_cycles_of_the_diagnosis() {
     run.until("final-review").finds(
         "final-review",
         "block",
-        vec![a(FindingKind::Test, "F1", "asserts nothing")],
+        vec![finding_of_kind(FindingKind::Test, "F1", "asserts nothing")],
     );
     run.says("diagnosis", "test-design");
     assert_eq!(run.last(), "diagnosis: test-design → remand test, cycles 1 → 0");
@@ -95,7 +97,7 @@ fn redesigned_tests_are_verified_before_the_next_round() {
     run.until("final-review").finds(
         "final-review",
         "block",
-        vec![a(FindingKind::Test, "F1", "asserts nothing")],
+        vec![finding_of_kind(FindingKind::Test, "F1", "asserts nothing")],
     );
     run.says("diagnosis", "test-design");
     let from = mark(&run);
@@ -118,7 +120,7 @@ fn production_findings_are_written_down_by_the_engine_first() {
     production(&mut run, "F1", "the loop never ends");
     assert_eq!(run.last(), "final-review: production-finding → remand fix, final-review.round 2 → 1");
     assert_eq!(run.commands(), "do write-task-fix");
-    assert_eq!(carried(&run, "fix"), 1);
+    assert_eq!(carried_count(&run, "fix"), 1);
 }
 
 // OT-17
@@ -151,7 +153,7 @@ fn a_fix_is_verified_before_the_next_round() {
 #[test]
 fn needs_work_is_routed_like_blocked() {
     let mut run = one_task();
-    let production = vec![a(FindingKind::Production, "F1", "the loop never ends")];
+    let production = vec![finding_of_kind(FindingKind::Production, "F1", "the loop never ends")];
     run.until("final-review").finds("final-review", "needs-work", production);
     assert_eq!(run.last(), "final-review: production-finding → remand fix, final-review.round 2 → 1");
 }
@@ -172,7 +174,7 @@ fn mixed_findings_route_to_the_earliest_kind() {
     let routes = ["plan-finding", "test-finding", "production-finding", "cosmetic-finding"];
     for (first, route) in routes.iter().enumerate() {
         let mut findings: Vec<Finding> =
-            all[first..].iter().map(|kind| a(*kind, "F1", "something is wrong")).collect();
+            all[first..].iter().map(|kind| finding_of_kind(*kind, "F1", "something is wrong")).collect();
         findings.reverse();
         let mut run = one_task();
         run.until("final-review").finds("final-review", "needs-work", findings);
@@ -185,8 +187,8 @@ fn mixed_findings_route_to_the_earliest_kind() {
 fn mixed_findings_are_all_carried_along() {
     let mut run = one_task();
     let both = vec![
-        a(FindingKind::Production, "F1", "the loop never ends"),
-        a(FindingKind::Test, "F2", "asserts nothing"),
+        finding_of_kind(FindingKind::Production, "F1", "the loop never ends"),
+        finding_of_kind(FindingKind::Test, "F2", "asserts nothing"),
     ];
     run.until("final-review").finds("final-review", "block", both);
     assert_eq!(run.commands(), "dispatch check/diagnosis for diagnosis with 2 findings");
@@ -197,8 +199,8 @@ fn mixed_findings_are_all_carried_along() {
 fn a_minor_plan_finding_next_to_a_production_finding_reworks_no_plan() {
     let mut run = one_task();
     let both = vec![
-        minor(a(FindingKind::Plan, "F1", "a word is missing")),
-        a(FindingKind::Production, "F2", "loops"),
+        minor(finding_of_kind(FindingKind::Plan, "F1", "a word is missing")),
+        finding_of_kind(FindingKind::Production, "F2", "loops"),
     ];
     run.until("final-review").finds("final-review", "block", both);
     assert_eq!(run.last(), "final-review: production-finding → remand fix, final-review.round 2 → 1");
@@ -211,7 +213,7 @@ fn a_cosmetic_patch_is_applied_by_the_engine_and_verified() {
     cosmetic(&mut run);
     assert_eq!(run.last(), "final-review: cosmetic-finding → remand polish, final-review.round 2 → 1");
     assert_eq!(run.commands(), "do apply-cosmetic");
-    assert_eq!(carried(&run, "polish"), 1);
+    assert_eq!(carried_count(&run, "polish"), 1);
     run.says("polish", "applied");
     assert_eq!(run.last(), "polish: applied → to green");
     assert_eq!(run.commands(), "do checks");
@@ -231,7 +233,7 @@ fn a_patch_that_is_not_cosmetic_counts_as_production() {
 #[test]
 fn code_with_minor_findings_only_is_acceptable() {
     let mut run = one_task();
-    let small = vec![minor(a(FindingKind::Production, "F1", "a name is misspelt"))];
+    let small = vec![minor(finding_of_kind(FindingKind::Production, "F1", "a name is misspelt"))];
     run.until("final-review").finds("final-review", "needs-work", small);
     assert_eq!(run.last(), "final-review: acceptable → next (commit)");
     assert!(run.why().contains("they become follow-ups"), "{}", run.why());
@@ -242,7 +244,7 @@ fn code_with_minor_findings_only_is_acceptable() {
 fn the_same_finding_twice_ends_the_final_review() {
     let mut run = one_task();
     for id in ["F1", "F2"] {
-        let test = vec![a(FindingKind::Test, id, "the test of the parser asserts nothing")];
+        let test = vec![finding_of_kind(FindingKind::Test, id, "the test of the parser asserts nothing")];
         run.until("final-review").finds("final-review", "block", test);
         if id == "F1" {
             run.says("diagnosis", "test-design");
@@ -270,7 +272,7 @@ fn a_test_finding_that_is_diagnosed_as_production_logic_goes_to_make() {
     run.until("final-review").finds(
         "final-review",
         "block",
-        vec![a(FindingKind::Test, "F1", "asserts nothing")],
+        vec![finding_of_kind(FindingKind::Test, "F1", "asserts nothing")],
     );
     run.says("diagnosis", "production-logic");
     assert_eq!(run.last(), "diagnosis: production-logic → remand make, cycles 2 → 1");
@@ -279,11 +281,15 @@ fn a_test_finding_that_is_diagnosed_as_production_logic_goes_to_make() {
 
 // OT-16, OT-17
 #[test]
-fn the_rounds_of_the_final_review_are_not_given_back_by_a_diagnosis() {
+fn a_diagnosis_does_not_refill_the_rounds_of_the_final_review() {
     let mut run = one_task();
     for (id, left) in [("F1", 1), ("F2", 0)] {
         let claim = format!("{id} asserts nothing of what it names");
-        run.until("final-review").finds("final-review", "block", vec![a(FindingKind::Test, id, &claim)]);
+        run.until("final-review").finds(
+            "final-review",
+            "block",
+            vec![finding_of_kind(FindingKind::Test, id, &claim)],
+        );
         run.says("diagnosis", "test-design");
         assert_eq!(run.left("final-review.round"), left);
     }
@@ -309,7 +315,7 @@ fn every_round_of_the_final_review_is_spent_whatever_the_kind() {
     run.until("final-review").finds(
         "final-review",
         "block",
-        vec![a(FindingKind::Test, "F2", "asserts nothing")],
+        vec![finding_of_kind(FindingKind::Test, "F2", "asserts nothing")],
     );
     assert_eq!(run.last(), "final-review: test-finding → remand diagnosis, final-review.round 1 → 0");
 }
@@ -318,14 +324,15 @@ fn every_round_of_the_final_review_is_spent_whatever_the_kind() {
 #[test]
 fn a_security_blocker_goes_to_a_fix_and_never_to_a_commit() {
     let mut run = one_task();
-    let blocker = || vec![security_blocker(a(FindingKind::Production, "F9", "the token is logged"))];
+    let blocker =
+        || vec![security_blocker(finding_of_kind(FindingKind::Production, "F9", "the token is logged"))];
     run.until("final-review").finds("final-review", "acceptable", blocker());
     assert_eq!(run.last(), "final-review: security-blocker → remand fix, final-review.round 2 → 1");
     for _ in 0..2 {
         run.until("final-review").finds("final-review", "block", blocker());
     }
     assert_eq!(run.last(), "final-review: security-blocker → fail");
-    handled(&mut run);
+    end_failure_operations(&mut run);
     assert_eq!(run.status(), "failed at final-review: security-blocker, with final-review.round exhausted");
 }
 
@@ -333,8 +340,13 @@ fn a_security_blocker_goes_to_a_fix_and_never_to_a_commit() {
 #[test]
 fn a_security_blocker_reported_twice_is_not_a_repetition() {
     let mut run = one_task();
-    let blocker =
-        || vec![security_blocker(a(FindingKind::Production, "F9", "the token of the user is logged"))];
+    let blocker = || {
+        vec![security_blocker(finding_of_kind(
+            FindingKind::Production,
+            "F9",
+            "the token of the user is logged",
+        ))]
+    };
     for _ in 0..2 {
         run.until("final-review").finds("final-review", "block", blocker());
     }
@@ -375,7 +387,11 @@ fn a_run_without_blockers_ends_with_high_confidence() {
 }
 
 fn production(run: &mut Run, id: &str, claim: &str) {
-    run.until("final-review").finds("final-review", "block", vec![a(FindingKind::Production, id, claim)]);
+    run.until("final-review").finds(
+        "final-review",
+        "block",
+        vec![finding_of_kind(FindingKind::Production, id, claim)],
+    );
 }
 
 /// A typo, with its patch.
@@ -385,14 +401,14 @@ fn cosmetic(run: &mut Run) {
     run.until("final-review").finds("final-review", "needs-work", vec![typo]);
 }
 
-/// The last event led to a ruling that begins like this.
+/// Asserts that the last event led to a ruling that starts with this text.
 fn ruled_with(run: &Run, start: &str) {
     let rulings = &run.walker.records.last().expect("an event").rulings;
     assert!(rulings.iter().any(|ruling| ruling.line().starts_with(start)), "no `{start}`\n{}", run.trace());
 }
 
-/// How many findings the operation of a phase is given.
-fn carried(run: &Run, phase: &str) -> usize {
+/// The number of findings that the operation of a phase gets.
+fn carried_count(run: &Run, phase: &str) -> usize {
     match &open(run, phase)[..] {
         [Command::Operate { findings, .. }] => findings.len(),
         other => panic!("{other:?}"),

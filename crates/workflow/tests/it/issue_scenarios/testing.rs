@@ -1,6 +1,6 @@
-//! Stubs, tests, their review, red, and what happens when there are none.
+//! Stubs, tests, their review, red, and code without tests.
 
-use super::{commands_like, handled, mark, one_task, open, ruled, since};
+use super::{commands_like, end_failure_operations, mark, one_task, open, ruled, since};
 use crate::support::{Run, Setup, finding, happening, issue};
 use remand_kernel::command::Command;
 use remand_workflow::walk::WalkStep;
@@ -109,7 +109,11 @@ fn a_rejected_entry_of_the_manifest_routes_like_any_other_finding() {
         .says("sign-off", "agreed")
         .says("manifest", "written")
         .until("final-review");
-    let rejected = super::a(remand_kernel::finding::FindingKind::Test, "F1", "this can be tested after all");
+    let rejected = super::finding_of_kind(
+        remand_kernel::finding::FindingKind::Test,
+        "F1",
+        "this can be tested after all",
+    );
     run.finds("final-review", "needs-work", vec![rejected]);
     assert_eq!(run.last(), "final-review: test-finding → remand diagnosis, final-review.round 2 → 1");
     run.says("diagnosis", "test-design");
@@ -125,7 +129,7 @@ fn a_plan_rework_discards_the_manifest() {
         .says("sign-off", "agreed")
         .says("manifest", "written")
         .until("final-review");
-    let plan = super::a(remand_kernel::finding::FindingKind::Plan, "F1", "the API cannot work");
+    let plan = super::finding_of_kind(remand_kernel::finding::FindingKind::Plan, "F1", "the API cannot work");
     run.finds("final-review", "block", vec![plan]);
     let manifest = run.walker.program.artifact_named("manifest").expect("artifact");
     assert_eq!(run.walker.state.versions[manifest.index()], remand_kernel::change::Digest::default());
@@ -171,7 +175,7 @@ fn blocked_tests_are_diagnosed() {
 
 // OT-14
 #[test]
-fn tests_blocked_by_the_task_have_the_task_edited_and_are_written_again() {
+fn if_the_task_blocks_its_tests_it_is_edited_and_they_are_written_again() {
     let mut run = one_task();
     run.until("test").says("test", "blocked").says("blocked", "task");
     assert_eq!(run.last(), "blocked: task → remand edit-task, task-edit 1 → 0");
@@ -199,7 +203,7 @@ fn tests_blocked_by_the_plan_are_a_plan_rework() {
 
 // OT-10, OT-14
 #[test]
-fn tests_blocked_by_the_plan_have_it_planned_anew() {
+fn tests_blocked_by_the_plan_lead_to_a_new_plan() {
     let mut run = one_task();
     run.until("test").says("test", "blocked").says("blocked", "plan");
     assert_eq!(run.status(), "waiting for plan");
@@ -222,7 +226,7 @@ fn tests_blocked_by_the_environment_ask_a_human_and_spend_no_rework() {
 fn an_environment_that_is_not_repaired_fails_the_run() {
     let mut run = one_task();
     run.until("test").says("test", "blocked").says("blocked", "environment").says("environment", "stop");
-    handled(&mut run);
+    end_failure_operations(&mut run);
     assert_eq!(run.status(), "failed at environment: stop");
 }
 
@@ -263,7 +267,7 @@ fn after_two_rewrites_tests_that_are_not_red_are_blocked() {
 // OT-13
 #[test]
 fn new_symbols_get_stubs_before_tests() {
-    let mut run = stubbed();
+    let mut run = at_stubs();
     assert_eq!(run.commands(), "dispatch make/stubs for stubs");
     run.says("stubs", "done");
     assert_eq!(run.commands(), "do check-stubs");
@@ -283,7 +287,7 @@ fn without_new_symbols_there_are_no_stubs() {
 // OT-13
 #[test]
 fn unsound_stubs_are_written_again_once() {
-    let mut run = stubbed();
+    let mut run = at_stubs();
     run.says("stubs", "done").says("check-stubs", "unsound");
     assert_eq!(run.last(), "check-stubs: unsound → remand stubs, check-stubs.round 1 → 0");
     assert_eq!(run.commands(), "dispatch make/stubs for stubs");
@@ -294,14 +298,14 @@ fn unsound_stubs_are_written_again_once() {
 // OT-10, OT-13
 #[test]
 fn stubs_that_cannot_be_written_are_a_plan_rework() {
-    let mut run = stubbed();
+    let mut run = at_stubs();
     run.says("stubs", "incomplete");
     ruled(&run, "stubs: incomplete → remand plan, plan-rework 1 → 0");
 }
 
 // OT-15
 #[test]
-fn tests_that_are_red_are_looked_at_by_the_entry_check_and_then_made_green() {
+fn red_tests_go_through_the_entry_check_and_are_then_made_green() {
     let mut run = one_task();
     run.until("red");
     let from = mark(&run);
@@ -318,8 +322,8 @@ fn a_suite_that_is_unfit_counts_as_incomplete() {
     assert_eq!(run.commands(), "dispatch check/diagnosis for diagnosis");
 }
 
-/// A run whose task needs new symbols, at its stubs.
-fn stubbed() -> Run {
+/// A run with a task that needs new symbols, at its stubs.
+fn at_stubs() -> Run {
     let mut run = Setup::of(issue()).run();
     run.until("split");
     run.happens(WalkStep { flags: vec![("new-symbols".to_string(), true)], ..happening("split", "done") });

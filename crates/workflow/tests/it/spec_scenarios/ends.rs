@@ -139,7 +139,7 @@ fn no_answer_but_confirm_completes_with_critical_gaps() {
 
 // SR-09
 #[test]
-fn gaps_found_in_the_final_review_take_the_offer_to_accept_back() {
+fn gaps_found_in_the_final_review_withdraw_the_offer_to_accept() {
     let mut run = out_of_rounds();
     run.says("out-of-rounds", "more").until("close-round").happens(WalkStep {
         flags: vec![("acceptable".to_string(), true)],
@@ -204,7 +204,7 @@ fn ends_acceptably(run: &mut Run) {
     });
 }
 
-/// Rounds that converge but never end, until the run is over; says how many there were.
+/// Runs rounds that converge but never end until the run is over, and returns their number.
 fn rounds_until_the_end(run: &mut Run) -> usize {
     while run.walker.until("close-round").is_ok() {
         run.says("close-round", "converging");
@@ -214,7 +214,7 @@ fn rounds_until_the_end(run: &mut Run) -> usize {
     rounds
 }
 
-/// An interactive run whose rounds are used up.
+/// An interactive run that has used up its rounds.
 fn out_of_rounds() -> Run {
     let mut run = interactive_in_round_one();
     while run.status() != "waiting for out-of-rounds" {

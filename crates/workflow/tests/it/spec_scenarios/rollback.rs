@@ -1,4 +1,4 @@
-//! Rounds that are taken back: by an answer, and by a human's own act.
+//! Rounds that are rolled back: by an answer, or by a human's command.
 
 use crate::support::{Run, Setup, spec};
 use remand_kernel::command::Command;
@@ -8,7 +8,7 @@ use remand_workflow::walk::WalkError;
 
 // SR-11
 #[test]
-fn redo_puts_the_artifacts_of_the_round_back_and_assigns_again() {
+fn redo_restores_the_artifacts_of_the_round_and_assigns_again() {
     let mut run = at_end_of_round(1);
     run.says("round-end", "redo");
     assert!(
@@ -33,7 +33,7 @@ fn redo_restores_the_gaps_from_the_start_of_the_round() {
 
 // SR-11
 #[test]
-fn redo_brings_the_engineer_back_and_not_the_old_proposals() {
+fn redo_dispatches_the_engineer_again_without_the_old_proposals() {
     let mut run = at_end_of_round(1);
     run.says("round-end", "redo").until("engineer");
     assert_eq!(run.walker.state.visits[phase(&run, "engineer")], 2);
@@ -93,7 +93,7 @@ fn the_next_round_may_be_redone_twice_again() {
 
 // SR-11
 #[test]
-fn redo_gives_no_round_back_and_takes_none() {
+fn redo_neither_refunds_nor_spends_a_round() {
     let mut run = at_end_of_round(2);
     let before = run.left("rounds");
     run.says("round-end", "redo");
@@ -149,7 +149,7 @@ fn the_question_at_the_gate_is_withdrawn_by_a_rollback() {
 
 // SR-11
 #[test]
-fn a_rollback_takes_all_later_rounds_with_it() {
+fn a_rollback_also_rolls_back_all_later_rounds() {
     let mut run = at_end_of_round(4);
     rolls_back(&mut run, 2).expect("taken");
     let rounds: Vec<u16> = run.walker.state.checkpoints.iter().map(|point| point.round).collect();
@@ -158,7 +158,7 @@ fn a_rollback_takes_all_later_rounds_with_it() {
 
 // SR-11
 #[test]
-fn the_number_of_the_round_goes_back_but_no_budget_does() {
+fn a_rollback_resets_the_round_number_but_no_budget() {
     let mut run = at_end_of_round(4);
     let (rounds, used) = (run.left("rounds"), run.dispatches());
     rolls_back(&mut run, 1).expect("taken");
@@ -169,7 +169,7 @@ fn the_number_of_the_round_goes_back_but_no_budget_does() {
 
 // SR-11
 #[test]
-fn a_rollback_restores_what_the_round_started_with() {
+fn a_rollback_restores_the_artifacts_from_the_start_of_the_round() {
     let mut run = Setup::of(spec()).interactive().run();
     ends_round(&mut run);
     run.says("round-end", "continue");
@@ -254,7 +254,7 @@ fn a_round_that_was_restored_twice_from_later_ones_is_not_redone_a_third_time() 
     }
     let refused = rolls_back(&mut run, 1).unwrap_err();
     assert!(refused.to_string().ends_with("budget `redo-round` is empty"), "{refused}");
-    rolls_back(&mut run, 2).expect("round 2 was never gone back to");
+    rolls_back(&mut run, 2).expect("round 2 was never rolled back");
 
     let mut run = at_end_of_round(2);
     rolls_back(&mut run, 1).expect("taken");
@@ -316,7 +316,7 @@ fn a_rollback_in_a_hold_withdraws_the_question_of_the_hold() {
 
 // SR-11
 #[test]
-fn a_rollback_opens_the_round_afresh_like_redo_does() {
+fn a_rollback_reopens_the_round_like_redo() {
     let mut run = Setup::of(spec()).interactive().run();
     run.until("engineer").says("engineer", "nothing").says("engineer", "denied");
     ends_round(&mut run);
@@ -350,7 +350,7 @@ fn nothing_is_deleted_and_the_host_learns_which_versions_to_restore() {
     assert_eq!(restored, Some((1, 4)), "gaps, text, proposals and reviews go back");
 }
 
-/// An interactive run at the question that ends this round.
+/// An interactive run at the gate at the end of this round.
 fn at_end_of_round(round: usize) -> Run {
     let mut run = Setup::of(spec()).interactive().run();
     ends_round(&mut run);

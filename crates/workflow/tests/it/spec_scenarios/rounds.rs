@@ -1,4 +1,4 @@
-//! What happens inside one round: assignment, proposals, review, convergence, conflict.
+//! One round: assignment, proposals, review, convergence, conflict.
 
 use crate::support::{Run, Setup, happening, spec, task};
 use remand_kernel::command::Command;
@@ -24,7 +24,7 @@ fn gaps_that_come_with_the_spec_are_worked_on_without_a_search() {
 
 // SR-02
 #[test]
-fn a_spec_in_which_nothing_is_found_goes_to_its_final_review() {
+fn a_spec_without_gaps_goes_to_its_final_review() {
     let mut run = Setup::of(spec()).run();
     run.says("board", "empty").says("inventory", "none");
     assert_eq!(run.commands(), "dispatch spec-reviewer/final for final-review");
@@ -32,7 +32,7 @@ fn a_spec_in_which_nothing_is_found_goes_to_its_final_review() {
 
 // SR-02
 #[test]
-fn only_the_engine_moves_gaps_on() {
+fn only_the_engine_changes_the_state_of_gaps() {
     let program = spec();
     let gaps = program.artifact_named("gaps").expect("artifact");
     let by_agents: Vec<&str> = program
@@ -114,7 +114,7 @@ fn a_batch_that_fails_does_not_fail_the_round() {
 
 // SR-06, SR-13
 #[test]
-fn where_one_batch_fails_and_the_others_propose_nothing_there_is_nothing_to_review() {
+fn if_one_batch_fails_and_the_others_propose_nothing_there_is_nothing_to_review() {
     let mut run = with_batches(3);
     run.say("engineer", &["nothing", "denied", "nothing"]);
     assert_eq!(run.last(), "engineer: nothing → remand engineer, by-name 1 → 0");
@@ -183,7 +183,7 @@ fn a_paused_autonomous_run_continues_when_a_human_says_so() {
 
 // SR-04
 #[test]
-fn a_success_between_failures_starts_their_row_afresh() {
+fn a_success_between_failures_resets_their_count() {
     let mut run = in_round_one();
     run.says("engineer", "denied").says("engineer", "proposed");
     run.until("close-round").says("close-round", "converging").until("engineer");
@@ -391,7 +391,7 @@ fn interactive_in_round_one() -> Run {
     run
 }
 
-/// A run whose first round has so many independent batches.
+/// A run with this number of independent batches in its first round.
 fn with_batches(count: usize) -> Run {
     let batches = (1..=count).map(|at| task(&format!("batch-{at}"), &[])).collect();
     let gaps = (1..=count).map(|at| task(&format!("GAP-FLOW-{at:03}"), &[])).collect();

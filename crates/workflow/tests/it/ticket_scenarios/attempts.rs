@@ -1,4 +1,4 @@
-//! What the scenarios of `ticket` let an implementer, the checks and a reviewer do.
+//! Steps of the implementer, the checks and the reviewer in scenarios of `ticket`.
 
 use crate::support::{Run, Setup, finding, happening, ticket};
 use remand_kernel::change::{Change, Digest, FileChange, Hunk, TestEnd, TestResult};
@@ -12,12 +12,12 @@ pub fn at_implement() -> Run {
     run
 }
 
-/// The implementer is done, and this is what it changed.
+/// The implementer ends with `done` and this change.
 pub fn implements(run: &mut Run, change: Change) {
     ends_with(run, "done", change);
 }
 
-/// The implementer gives up half-way, and this is what it changed.
+/// The implementer gives up half-way, with this change.
 pub fn leaves_incomplete(run: &mut Run, change: Change) {
     ends_with(run, "incomplete", change);
 }
@@ -57,14 +57,14 @@ pub fn change(tree: u64, path: &str, removed: &[&str], added: &[&str]) -> Change
     }
 }
 
-/// A change that adds one line to a file of its own, made for this reason.
+/// A change with this hypothesis that adds one line to a separate file.
 pub fn tried(tree: u64, hypothesis: &str) -> Change {
     let path = format!("src/part_{tree}.cpp");
     let line = format!("apply_correction_{tree}(body);");
     Change { hypothesis: Some(hypothesis.to_string()), ..change(tree, &path, &[], &[line.as_str()]) }
 }
 
-/// The implementer tries what failed before: the shortest real circle.
+/// The implementer repeats a failed hypothesis: the shortest real circle.
 pub fn goes_in_a_circle(run: &mut Run) {
     let reason = "The warm start carries impulses of contacts that no longer exist into the next frame.";
     implements(run, tried(41, reason));
@@ -80,7 +80,7 @@ pub fn at_revision_gate() -> Run {
     run
 }
 
-/// Answers *approve* and lets the revision go on until the implementer is asked again.
+/// Answers *approve* and continues the revision until the implementer is dispatched again.
 pub fn revise(run: &mut Run) {
     run.says("revision-gate", "approve").until("implement");
 }
@@ -98,12 +98,12 @@ pub const ADDS_ENERGY: &str =
 
 /// How often a role was dispatched for a phase.
 pub fn dispatched(run: &Run, phase: &str) -> usize {
-    let ending = format!(" for {phase}");
+    let suffix = format!(" for {phase}");
     let commands = run.walker.records.iter().flat_map(|taken| &taken.commands);
     let at_phase = |command: &&String| {
         let head = command.split([',', '[', '(']).next().unwrap_or_default();
         let head = head.split(" with ").next().unwrap_or_default().trim_end();
-        head.starts_with("dispatch ") && head.ends_with(&ending)
+        head.starts_with("dispatch ") && head.ends_with(&suffix)
     };
     commands.filter(at_phase).count()
 }

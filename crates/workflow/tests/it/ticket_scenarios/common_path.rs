@@ -34,7 +34,7 @@ fn a_ticket_goes_through_its_phases_in_order() {
 
 // DR-03
 #[test]
-fn the_design_review_sends_back_once_by_itself() {
+fn the_design_review_sends_back_once_without_a_human() {
     let mut run = Setup::of(ticket()).run();
     run.until("design-review").says("design-review", "needs-revision");
     assert_eq!(run.last(), "design-review: needs-revision → remand amend, design-review.round 1 → 0");
@@ -92,22 +92,22 @@ fn ten_implementations_per_design_and_then_a_human() {
 fn six_requests_for_different_changes_and_then_a_human() {
     let mut run = at_implement();
     for claim in DIFFERENT {
-        wants_changed(&mut run, finding(claim, claim));
+        asks_for_change(&mut run, finding(claim, claim));
     }
     assert_eq!(
         run.last(),
         "impl-review: changes-requested → remand implement, impl-review.round 1 → 0, attempts 4 → 3"
     );
-    wants_changed(&mut run, on_solver("F7", ADDS_ENERGY));
+    asks_for_change(&mut run, on_solver("F7", ADDS_ENERGY));
     assert_eq!(run.last(), "impl-review: changes-requested → to stuck");
 }
 
 // DR-21
 #[test]
-fn attempts_and_rounds_start_afresh_after_a_revision() {
+fn attempts_and_rounds_restart_after_a_revision() {
     let mut run = at_implement();
     checks_fail(&mut run, &[]);
-    wants_changed(&mut run, on_solver("F1", ADDS_ENERGY));
+    asks_for_change(&mut run, on_solver("F1", ADDS_ENERGY));
     goes_in_a_circle(&mut run);
     assert!(run.left("attempts") < 9);
     run.says("findings", "done");
@@ -118,14 +118,14 @@ fn attempts_and_rounds_start_afresh_after_a_revision() {
 
 // DR-21, DR-06
 #[test]
-fn the_count_of_one_finding_starts_afresh_after_a_revision() {
+fn the_count_of_one_finding_restarts_after_a_revision() {
     let mut run = at_implement();
-    wants_changed(&mut run, on_solver("F1", ADDS_ENERGY));
-    wants_changed(&mut run, on_solver("F2", ADDS_ENERGY));
+    asks_for_change(&mut run, on_solver("F1", ADDS_ENERGY));
+    asks_for_change(&mut run, on_solver("F2", ADDS_ENERGY));
     run.until("impl-review").finds("impl-review", "not-within-design", vec![on_solver("F3", ADDS_ENERGY)]);
     run.says("findings", "done");
     revise(&mut run);
-    wants_changed(&mut run, on_solver("F4", ADDS_ENERGY));
+    asks_for_change(&mut run, on_solver("F4", ADDS_ENERGY));
     assert_eq!(
         run.last(),
         "impl-review: changes-requested → remand implement, impl-review.round 6 → 5, attempts 9 → 8"
@@ -245,6 +245,6 @@ const DIFFERENT: [&str; 6] = [
     "warm starting survives a teleport of the body",
 ];
 
-fn wants_changed(run: &mut Run, finding: Finding) {
+fn asks_for_change(run: &mut Run, finding: Finding) {
     run.until("impl-review").finds("impl-review", "changes-requested", vec![finding]);
 }

@@ -85,7 +85,7 @@ fn approaches_of_earlier_runs_are_guarded_against_too() {
 
 // DR-12
 #[test]
-fn an_approach_that_a_human_took_off_the_list_may_be_proposed() {
+fn an_approach_that_a_human_removed_from_the_list_may_be_proposed() {
     let mut run = failed_before(&[BLOCK]);
     finds_cause(&mut run, BLOCK_AGAIN);
     finds_cause(&mut run, BLOCK_AGAIN);
@@ -110,7 +110,7 @@ fn the_question_shows_the_approaches_that_failed() {
 
 // DR-12
 #[test]
-fn removal_of_an_approach_that_is_not_there_is_refused() {
+fn removal_of_an_approach_that_is_not_listed_is_refused() {
     let mut run = failed_before(&[BLOCK]);
     let event = Event::ApproachRemoved { at: 1, by: "ada".to_string() };
     let refused = run.walker.feed(event, "ada removes an approach".to_string());
@@ -209,7 +209,7 @@ fn a_design_that_the_guard_refused_is_not_put_on_the_list_as_tried() {
     assert_eq!(run.walker.state.approaches, [approach(BLOCK)]);
 }
 
-/// A run whose design takes the block approach and whose implementation goes in a circle.
+/// A run with a design that takes the block approach and an implementation that goes in a circle.
 fn designed_as_block() -> Run {
     let mut run = Setup::of(ticket()).run();
     run.until("design").happens(stating("design", BLOCK)).until("implement");
@@ -217,7 +217,7 @@ fn designed_as_block() -> Run {
     run
 }
 
-/// A run on a ticket whose earlier runs failed with these approaches, after a circle.
+/// A run after a circle, on a ticket with earlier runs that failed with these approaches.
 fn failed_before(texts: &[&str]) -> Run {
     let approaches: Vec<Approach> = texts.iter().map(|text| approach(text)).collect();
     let mut run = Setup::of(ticket()).start(|start| start.approaches = approaches).run();

@@ -178,7 +178,7 @@ fn a_count_above_the_cap_leaves_nothing() {
 
 // DR-11, CORE-11
 #[test]
-fn where_ticket_and_ledger_disagree_the_larger_count_holds() {
+fn if_ticket_and_ledger_disagree_the_larger_count_holds() {
     let spent = vec![("revision".to_string(), 1), ("revision".to_string(), 2)];
     let run = Setup::of(ticket()).start(|start| start.spent = spent).run();
     assert_eq!(run.left("revision"), 0);
@@ -207,7 +207,7 @@ fn mode_two_answers_the_design_review() {
 
 // DR-14
 #[test]
-fn without_a_trigger_a_run_is_the_one_it_would_be_without_the_revision_path() {
+fn without_a_trigger_the_revision_path_changes_no_command() {
     let stories: [&[(&str, &str)]; 6] = [
         &[],
         &[("design-review", "needs-revision")],
@@ -224,7 +224,7 @@ fn without_a_trigger_a_run_is_the_one_it_would_be_without_the_revision_path() {
     for story in stories {
         for wanted in [false, true] {
             let flags = vec![("prototype-wanted".to_string(), wanted)];
-            assert_eq!(told(ticket(), &flags, story), told(&plain, &flags, story), "{story:?}");
+            assert_eq!(commands_of(ticket(), &flags, story), commands_of(&plain, &flags, story), "{story:?}");
         }
     }
 }
@@ -291,8 +291,8 @@ fn the_human_may_ask_for_a_prototype_at_the_gate() {
 
 // DR-16
 #[test]
-fn the_human_may_refuse_a_prototype_that_the_ticket_wants() {
-    let mut run = wanting_a_prototype();
+fn the_human_may_refuse_a_prototype_that_the_ticket_requests() {
+    let mut run = run_requesting_a_prototype();
     run.until("implement");
     goes_in_a_circle(&mut run);
     run.says("findings", "done").happens(WalkStep {
@@ -305,8 +305,8 @@ fn the_human_may_refuse_a_prototype_that_the_ticket_wants() {
 
 // DR-16
 #[test]
-fn a_ticket_that_wants_a_prototype_gets_none_after_a_revision_unless_the_human_asks() {
-    let mut run = wanting_a_prototype();
+fn a_ticket_that_requests_a_prototype_gets_none_after_a_revision_unless_the_human_asks() {
+    let mut run = run_requesting_a_prototype();
     run.until("implement");
     goes_in_a_circle(&mut run);
     run.says("findings", "done");
@@ -316,7 +316,7 @@ fn a_ticket_that_wants_a_prototype_gets_none_after_a_revision_unless_the_human_a
 
 // DR-16
 #[test]
-fn a_negative_prototype_is_under_the_same_cap() {
+fn a_negative_prototype_counts_toward_the_same_cap() {
     let mut run = Setup::of(ticket())
         .start(|start| {
             start.flags = vec![("prototype-wanted".to_string(), true)];
@@ -329,7 +329,7 @@ fn a_negative_prototype_is_under_the_same_cap() {
 
 // DR-17
 #[test]
-fn implementation_re_enters_on_the_new_design_and_sees_the_findings() {
+fn implementation_restarts_on_the_new_design_and_sees_the_findings() {
     let mut run = at_revision_gate();
     let old = run.walker.state.digest(artifact(&run, "design"));
     revise(&mut run);
@@ -365,7 +365,7 @@ fn spent_by_earlier_runs(revisions: u16) -> Run {
     Setup::of(ticket()).start(|start| start.spent = vec![("revision".to_string(), revisions)]).run()
 }
 
-fn wanting_a_prototype() -> Run {
+fn run_requesting_a_prototype() -> Run {
     Setup::of(ticket()).start(|start| start.flags = vec![("prototype-wanted".to_string(), true)]).run()
 }
 
@@ -377,7 +377,7 @@ fn artifact(run: &Run, name: &str) -> remand_kernel::ids::ArtifactId {
     run.walker.program.artifact_named(name).expect("artifact")
 }
 
-/// What the open dispatch of a phase reads.
+/// The artifacts that the open dispatch of a phase reads.
 fn reads_of(run: &Run, phase: &str) -> Vec<(String, Digest)> {
     let program = run.walker.program;
     let dispatch = run.walker.open.iter().find_map(|command| match command {
@@ -388,8 +388,8 @@ fn reads_of(run: &Run, phase: &str) -> Vec<(String, Digest)> {
     reads.map(|(id, digest)| (program.artifacts[id.index()].clone(), *digest)).collect()
 }
 
-/// All commands of a run in which these things happen, in order, and everything else ends happily.
-fn told(program: &Program, flags: &[(String, bool)], story: &[(&str, &str)]) -> Vec<String> {
+/// All commands of a run with these steps, in order; every other step succeeds.
+fn commands_of(program: &Program, flags: &[(String, bool)], story: &[(&str, &str)]) -> Vec<String> {
     let start = Start { flags: flags.to_vec(), ..Start::default() };
     let mut walker = Walker::start(program, start, Vec::new()).expect("starts");
     for (phase, signal) in story {
@@ -400,11 +400,11 @@ fn told(program: &Program, flags: &[(String, bool)], story: &[(&str, &str)]) -> 
     }
     walker.finish().expect("ends");
     let commands = walker.records.iter().flat_map(|taken| taken.commands.clone());
-    // Looking for a revision that an earlier run left is part of the path.
+    // The operation that looks for a revision of an earlier run belongs to the revision path.
     commands.filter(|command| command != "do look-back").collect()
 }
 
-/// `ticket` with everything deleted that has to do with revisions.
+/// `ticket` without the revision path.
 fn without_revisions() -> Program {
     let shipped = remand_workflow::shipped::workflow("ticket").expect("shipped");
     let gone = ["look-back", "record", "revise", "findings", "no-findings", "tried-before", "revision-gate"];

@@ -1,4 +1,4 @@
-//! The four triggers of a revision, from what the engine itself saw.
+//! The four triggers of a revision, all observed by the engine.
 
 use super::attempts::{
     ADDS_ENERGY, at_implement, change, checks_fail, dispatched, goes_in_a_circle, implements,
@@ -74,7 +74,7 @@ fn a_hypothesis_that_failed_before_is_a_circle() {
 
 // DR-04
 #[test]
-fn a_tree_that_was_there_before_is_a_circle() {
+fn a_tree_that_occurred_before_is_a_circle() {
     let mut run = at_implement();
     let limit = |tree, from: &str, to: &str| {
         let line = |value: &str| format!("constexpr int kSweeps = {value};");
@@ -151,7 +151,7 @@ fn one_change_made_and_undone_again_and_again_is_a_circle() {
 
 // DR-04
 #[test]
-fn edits_that_bring_the_work_on_are_no_circle() {
+fn edits_that_make_progress_are_not_a_circle() {
     let mut run = at_implement();
     leaves_incomplete(&mut run, change(1, "src/block_pgs.cpp", &[], &["Matrix inverse = invert(block);"]));
     leaves_incomplete(
@@ -220,7 +220,7 @@ fn two_failures_of_the_quality_gate_go_back_to_implementation() {
 
 // DR-05, DR-21
 #[test]
-fn a_pass_between_failures_starts_the_row_afresh() {
+fn a_pass_between_failures_resets_their_count() {
     let mut run = at_implement();
     checks_fail(&mut run, &[]);
     checks_fail(&mut run, &[]);
@@ -278,7 +278,7 @@ fn not_within_the_design_said_once_goes_back_to_implementation() {
 
 // DR-06, CORE-12
 #[test]
-fn three_different_findings_are_no_repetition() {
+fn three_different_findings_are_not_a_repetition() {
     let mut run = at_implement();
     asks_for(&mut run, "changes-requested", on_solver("F1", ADDS_ENERGY));
     asks_for(
@@ -346,7 +346,7 @@ fn a_human_may_choose_the_revision_instead_of_one_more_round() {
 // DR-16
 #[test]
 fn a_negative_prototype_is_a_trigger_with_findings_by_the_prototyper() {
-    let mut run = wanting_a_prototype();
+    let mut run = run_requesting_a_prototype();
     run.until("prototype").says("prototype", "negative");
     assert_eq!(run.last(), "prototype: negative → to findings");
     assert_eq!(run.commands(), "dispatch findings for findings, by the agent of prototyper");
@@ -392,16 +392,16 @@ fn without_findings_the_ticket_can_be_closed() {
     assert_eq!(run.status(), "stopped: closed");
 }
 
-/// The implementation reviewer wants this changed.
+/// The implementation reviewer asks for this change.
 fn asks_for(run: &mut Run, signal: &str, finding: Finding) {
     run.until("impl-review").finds("impl-review", signal, vec![finding]);
 }
 
-fn wanting_a_prototype() -> Run {
+fn run_requesting_a_prototype() -> Run {
     Setup::of(ticket()).start(|start| start.flags = vec![("prototype-wanted".to_string(), true)]).run()
 }
 
-/// One function rewritten three times, with lines that come and go.
+/// One function rewritten three times, with lines that are added and removed.
 fn three_like_edits() -> [remand_kernel::change::Change; 3] {
     let first = ["block.lambda += delta;", "return max(block.lambda, block.floor);"];
     let second = ["block.lambda += 2 * delta;", "return min(block.lambda, block.floor);"];

@@ -6,8 +6,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Whether the ledger knows of any run.
-pub fn is_begun(place: &Place) -> bool {
+/// Whether the ledger contains a run.
+pub fn has_started(place: &Place) -> bool {
     let folder = place.state().read_dir().expect("state").flatten().next();
     let ledger = folder.map(|entry| entry.path().join("ledger.db")).filter(|ledger| ledger.exists());
     ledger.is_some_and(|ledger| {
@@ -15,8 +15,8 @@ pub fn is_begun(place: &Place) -> bool {
     })
 }
 
-/// What a process left that was to die at its point of this number; none if it did die.
-pub fn survived(place: &Place, words: &[&str], point: Option<u64>) -> Option<Output> {
+/// The output of a process that is to be killed at this point; `None` if it was killed.
+pub fn output_unless_killed(place: &Place, words: &[&str], point: Option<u64>) -> Option<Output> {
     let mut command = place.command(words);
     if let Some(point) = point {
         command.env("REMAND_DIE_AT", point.to_string());
@@ -26,37 +26,37 @@ pub fn survived(place: &Place, words: &[&str], point: Option<u64>) -> Option<Out
 }
 
 /// A run to kill: how it starts, and how it must end.
-pub struct Doomed<'d> {
+pub struct KilledRun<'d> {
     pub place: &'d Place,
     pub begin: &'d [String],
-    /// The exit code of the process that brings it to its end.
+    /// The exit code of the process that finishes the run.
     pub code: i32,
 }
 
-impl Doomed<'_> {
-    /// Takes the run to its end with a death at this point, and one more in each process that resumes it, at its
-    /// own point `again`. Gives how often it died.
-    pub fn die_at(&self, first: u64, again: Option<u64>) -> u64 {
-        let (mut deaths, mut point) = (0, Some(first));
+impl KilledRun<'_> {
+    /// Finishes the run with a kill at the point `first`, and a kill at the point `again` of each process that resumes
+    /// it. Returns the number of kills.
+    pub fn run_with_kills(&self, first: u64, again: Option<u64>) -> u64 {
+        let (mut kills, mut point) = (0, Some(first));
         loop {
-            let begun = is_begun(self.place);
+            let begun = has_started(self.place);
             let words: Vec<&str> =
                 if begun { vec!["resume"] } else { self.begin.iter().map(String::as_str).collect() };
-            match survived(self.place, &words, point) {
-                None => (deaths, point) = (deaths + 1, again),
+            match output_unless_killed(self.place, &words, point) {
+                None => (kills, point) = (kills + 1, again),
                 Some(output) => {
                     let code = output.status.code();
-                    assert_eq!(code, Some(self.code), "first at {first}, {deaths} deaths: {output:?}");
-                    return deaths;
+                    assert_eq!(code, Some(self.code), "first at {first}, {kills} kills: {output:?}");
+                    return kills;
                 }
             }
         }
     }
 }
 
-/// Lets runs die first at each point up to this one, in parallel, and returns the total number of deaths.
-pub fn at_each(last: u64, die_at: impl Fn(u64) -> u64 + Sync) -> u64 {
-    let (next, deaths) = (AtomicU64::new(1), AtomicU64::new(0));
+/// Calls `run_with_kills` with each point up to `last`, in parallel, and returns the total number of kills.
+pub fn kill_at_each_point(last: u64, run_with_kills: impl Fn(u64) -> u64 + Sync) -> u64 {
+    let (next, kills) = (AtomicU64::new(1), AtomicU64::new(0));
     let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     std::thread::scope(|scope| {
         for _ in 0..workers {
@@ -66,10 +66,10 @@ pub fn at_each(last: u64, die_at: impl Fn(u64) -> u64 + Sync) -> u64 {
                     if first > last {
                         return;
                     }
-                    deaths.fetch_add(die_at(first), Ordering::SeqCst);
+                    kills.fetch_add(run_with_kills(first), Ordering::SeqCst);
                 }
             });
         }
     });
-    deaths.into_inner()
+    kills.into_inner()
 }
