@@ -1,6 +1,6 @@
 //! One dispatch: valid results, the instructions after a failure, and detected violations.
 
-use crate::deaths::has_started;
+use crate::kills::has_started;
 use crate::place::Place;
 use crate::rehearsed::{REQUEST, SUB, Script, TRIVIAL, finding, implemented, research, review, role};
 use crate::three_tasks::await_some;

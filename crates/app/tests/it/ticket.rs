@@ -500,7 +500,7 @@ fn spending_of_an_earlier_run_counts_although_its_branch_is_not_merged() {
     assert_eq!(answer(&place, &["close"]).code, 4);
     let first = place.latest().run;
     // The ticket in the checkout does not mention it yet.
-    assert_eq!(tickets::run(&place, &again::going_on()).code, 0);
+    assert_eq!(tickets::run(&place, &again::completing_revision()).code, 0);
     let second = place.latest().run;
     assert_ne!(first, second);
     let journal = place.reader().journal(&second, 0).expect("the journal");

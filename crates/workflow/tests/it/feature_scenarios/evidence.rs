@@ -71,7 +71,7 @@ fn two_rows_of_the_first_tier_are_not_enough() {
 // EP-18
 #[test]
 fn superseded_rows_do_not_count() {
-    let old = EvidenceRow { superseded: true, ..after("build", Tier::Two) };
+    let old = EvidenceRow { superseded: true, ..row_after("build", Tier::Two) };
     let refused =
         refusal("passed", vec![baseline("build"), old, row_after("lint", Tier::Two)], TaskSize::Standard);
     assert!(refused.contains("1 of 2 required checks"), "{refused}");
@@ -80,7 +80,7 @@ fn superseded_rows_do_not_count() {
 // EP-18
 #[test]
 fn only_the_latest_iteration_counts() {
-    let later = EvidenceRow { iteration: 2, ..after("lint", Tier::Two) };
+    let later = EvidenceRow { iteration: 2, ..row_after("lint", Tier::Two) };
     let rows = vec![baseline("build"), row_after("build", Tier::Two), row_after("syntax", Tier::One), later];
     let refused = refusal("passed", rows, TaskSize::Standard);
     assert!(refused.contains("1 of 2 required checks"), "{refused}");
@@ -157,9 +157,9 @@ fn row_after(check: &str, tier: Tier) -> EvidenceRow {
 }
 
 fn baseline(check: &str) -> EvidenceRow {
-    EvidenceRow { phase: RowPhase::Baseline, iteration: 0, ..after(check, Tier::Two) }
+    EvidenceRow { phase: RowPhase::Baseline, iteration: 0, ..row_after(check, Tier::Two) }
 }
 
 fn failed(check: &str, tier: Tier) -> EvidenceRow {
-    EvidenceRow { passed: false, exit_code: Some(1), ..after(check, tier) }
+    EvidenceRow { passed: false, exit_code: Some(1), ..row_after(check, tier) }
 }
