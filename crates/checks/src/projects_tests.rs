@@ -12,6 +12,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Debian ships the packages that Maven needs in a local repository, so nothing is downloaded. The other options halve the
+/// time of its short-lived virtual machines.
+const MAVEN_OPTIONS: &str = "-Dmaven.repo.local=/usr/share/maven-repo -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \
+                             -DargLine=-XX:TieredStopAtLevel=1";
+
 /// One kind of project.
 struct Kind {
     folder: &'static str,
@@ -59,8 +64,7 @@ impl Bench {
                 kind.install
             );
         }
-        // Debian ships the packages that Maven needs in a local repository, so nothing is downloaded.
-        project.environment.insert("MAVEN_OPTS".into(), "-Dmaven.repo.local=/usr/share/maven-repo".into());
+        project.environment.insert("MAVEN_OPTS".into(), MAVEN_OPTIONS.into());
         let mut bench = Bench { kind, project, specs: Vec::new(), baseline: Vec::new() };
         bench.apply("base");
         let modules = installed().join("npm/node_modules");

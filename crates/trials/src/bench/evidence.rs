@@ -1,9 +1,11 @@
-//! The cost of evidence on a repository of 5,000 files: the guard, the sandbox, and checks with cached results.
+//! The cost of evidence on a repository of 5,000 files: the guard, the sandbox, and checks with cached results. Then whole
+//! runs on larger repositories.
 
 use super::folder::BenchFolder;
 use super::report::{BenchReport, Build, Figure, Goal, Unit};
 use super::sample::{Durations, ratio};
 use super::scale::Scale;
+use super::whole_runs;
 use super::workload::bug;
 use remand_git::{KeepIgnored, Reach, Repository, RunTrees};
 use remand_ledger::Reader;
@@ -35,24 +37,26 @@ pub fn measure(state: &Path, scale: Scale, progress: impl Fn(&str)) -> Result<Be
     let bench = BenchFolder::create(state)?;
     let files = scale.of(FILES);
     progress(&format!("a new repository of {files} files"));
-    let repository = repository(&bench, files)?;
+    let repository = repository(&bench.subfolder("repository")?, files)?;
     progress("the guard, relative to `git status`");
     let guard = guard(&bench, &repository, scale, files)?;
     progress("the sandbox");
     let sandbox = sandbox(&repository, scale)?;
     progress("checks with cached results");
     let checks = cached_checks(&bench, &repository, files)?;
+    let mut figures = vec![guard, sandbox, checks];
+    figures.extend(whole_runs::measure(&bench, scale, progress)?);
     Ok(BenchReport {
         folder: bench.path().display().to_string(),
         file_system: bench.file_system(),
         build: Build::this(),
         size: scale.describe(),
-        figures: vec![guard, sandbox, checks],
+        figures,
     })
 }
 
-fn repository(bench: &BenchFolder, files: u32) -> Result<PathBuf, CommandFailure> {
-    let root = bench.subfolder("repository")?;
+/// Creates a repository with this many small files in a folder.
+pub(super) fn repository(root: &Path, files: u32) -> Result<PathBuf, CommandFailure> {
     let unwritable = |error: std::io::Error| bug(format!("{}: {error}", root.display()));
     for number in 0..files {
         let folder = root.join(format!("part{}", number % FOLDERS));
@@ -62,8 +66,8 @@ fn repository(bench: &BenchFolder, files: u32) -> Result<PathBuf, CommandFailure
     }
     fs::write(root.join("remand.toml"), SETTINGS).map_err(unwritable)?;
     let commit = "git init -q -b work && git add -A && git -c user.name=bench -c user.email=bench@localhost commit -q -m files";
-    run_command(&root, &["sh", "-c", commit])?;
-    Ok(root)
+    run_command(root, &["sh", "-c", commit])?;
+    Ok(root.to_path_buf())
 }
 
 /// Measures the guard after a dispatch: inventory, snapshot and comparison.
@@ -105,9 +109,7 @@ fn guard(bench: &BenchFolder, root: &Path, scale: Scale, files: u32) -> Result<F
 }
 
 fn sandbox(root: &Path, scale: Scale) -> Result<Figure, CommandFailure> {
-    let exe = std::env::current_exe().map_err(|error| {
-        CommandFailure::internal_error("the path of this program cannot be determined", &error)
-    })?;
+    let exe = this_program()?;
     let policy = Policy { read_write: vec![root.to_path_buf(), "/dev/null".into()], ..Policy::default() };
     let spawn_time = |confine: Option<Confinement>| {
         let mut job = job(root, &["true"]);
@@ -137,26 +139,9 @@ fn sandbox(root: &Path, scale: Scale) -> Result<Figure, CommandFailure> {
 
 /// Does the same work in two runs; the second only looks up its results in the cache.
 fn cached_checks(bench: &BenchFolder, root: &Path, files: u32) -> Result<Figure, CommandFailure> {
-    let exe = std::env::current_exe().map_err(|error| {
-        CommandFailure::internal_error("the path of this program cannot be determined", &error)
-    })?;
     let state = bench.subfolder("state")?;
-    let script = bench.subfolder("script")?.join("rehearsal.yaml");
-    fs::write(&script, REHEARSAL).map_err(|error| bug(error.to_string()))?;
-    let agent = format!("rehearsal:{}", script.display());
     for _ in 0..2 {
-        let mut job = job(root, &[]);
-        let arguments =
-            ["run", "one file more", "--workflow", "quick", "--autonomous", "--agent", agent.as_str()];
-        job.argv =
-            std::iter::once(exe.clone().into_os_string()).chain(arguments.iter().map(Into::into)).collect();
-        job.environment.insert("REMAND_STATE_DIR".into(), state.clone().into_os_string());
-        for (name, value) in
-            [("GIT_AUTHOR_NAME", "bench"), ("GIT_COMMITTER_NAME", "bench"), ("EMAIL", "bench@localhost")]
-        {
-            job.environment.insert(name.into(), value.into());
-        }
-        run_job(&job)?;
+        run_quick(bench, root, &state)?;
     }
     let home = fs::read_dir(&state).map_err(|error| bug(error.to_string()))?;
     let ledger = home.flatten().map(|entry| entry.path().join("ledger.db")).find(|path| path.is_file());
@@ -182,13 +167,40 @@ fn cached_checks(bench: &BenchFolder, root: &Path, files: u32) -> Result<Figure,
     })
 }
 
+/// Plays a run of `quick` that adds one file, and returns how long it took.
+pub(super) fn run_quick(bench: &BenchFolder, root: &Path, state: &Path) -> Result<Duration, CommandFailure> {
+    let script = bench.subfolder("script")?.join("rehearsal.yaml");
+    fs::write(&script, REHEARSAL).map_err(|error| bug(error.to_string()))?;
+    let agent = format!("rehearsal:{}", script.display());
+    let arguments =
+        ["run", "one file more", "--workflow", "quick", "--autonomous", "--agent", agent.as_str()];
+    let mut job = job(root, &[]);
+    job.argv =
+        std::iter::once(this_program()?.into_os_string()).chain(arguments.iter().map(Into::into)).collect();
+    job.environment.insert("REMAND_STATE_DIR".into(), state.into());
+    for (name, value) in
+        [("GIT_AUTHOR_NAME", "bench"), ("GIT_COMMITTER_NAME", "bench"), ("EMAIL", "bench@localhost")]
+    {
+        job.environment.insert(name.into(), value.into());
+    }
+    let started = Instant::now();
+    run_job(&job)?;
+    Ok(started.elapsed())
+}
+
+fn this_program() -> Result<PathBuf, CommandFailure> {
+    std::env::current_exe().map_err(|error| {
+        CommandFailure::internal_error("the path of this program cannot be determined", &error)
+    })
+}
+
 fn job(folder: &Path, argv: &[&str]) -> ProcessJob {
     let mut job = ProcessJob::standalone(argv.iter().copied(), folder, "bench").inherit(&["PATH", "HOME"]);
     job.limits.time = TIMEOUT;
     job
 }
 
-fn run_command(folder: &Path, argv: &[&str]) -> Result<JobEnd, CommandFailure> {
+pub(super) fn run_command(folder: &Path, argv: &[&str]) -> Result<JobEnd, CommandFailure> {
     run_job(&job(folder, argv))
 }
 
@@ -202,6 +214,6 @@ fn run_job(job: &ProcessJob) -> Result<JobEnd, CommandFailure> {
     Err(bug(format!("a child of the measurement ended with {}", ended.exit)).caused_by(output))
 }
 
-fn millis(duration: Duration) -> f64 {
+pub(super) fn millis(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }

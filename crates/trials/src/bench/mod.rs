@@ -25,6 +25,7 @@ mod processes;
 mod resume;
 mod steps;
 mod syncs;
+mod whole_runs;
 
 use folder::BenchFolder;
 use remand_terminal::CommandFailure;

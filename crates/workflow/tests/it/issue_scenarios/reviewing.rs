@@ -359,7 +359,10 @@ fn advice_on_the_code_never_forces_a_loop() {
     let mut run = one_task();
     run.until("final-review");
     let [check, simplify] = ids(&run, "final-review")[..] else { panic!("two seats") };
-    let advice = Finding { severity: Severity::Critical, ..finding_of_kind(FindingKind::Plan, "S1", "half of it can go") };
+    let advice = Finding {
+        severity: Severity::Critical,
+        ..finding_of_kind(FindingKind::Plan, "S1", "half of it can go")
+    };
     ends(&mut run, simplify, Report { findings: vec![advice], ..Report::saying("needs-work") })
         .expect("taken");
     ends(&mut run, check, Report::saying("acceptable")).expect("taken");
@@ -397,7 +400,8 @@ fn production(run: &mut Run, id: &str, claim: &str) {
 /// A typo, with its patch.
 fn cosmetic(run: &mut Run) {
     let patch = Some("-teh\n+the".to_string());
-    let typo = minor(Finding { patch, ..finding_of_kind(FindingKind::Cosmetic, "F1", "a typo in a comment") });
+    let typo =
+        minor(Finding { patch, ..finding_of_kind(FindingKind::Cosmetic, "F1", "a typo in a comment") });
     run.until("final-review").finds("final-review", "needs-work", vec![typo]);
 }
 
