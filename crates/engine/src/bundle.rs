@@ -299,16 +299,16 @@ impl Page {
         }
     }
 
-    /// The degradations of the run: recorded notes, and effects of routes.
+    /// The degradations of the run, from its notes and its rulings.
     fn degradations(&mut self, notes: &[NoteRow], confidence_effects: &BTreeSet<ConfidenceEffect>) {
         self.section("Degradations");
-        let noted =
+        let from_notes =
             notes.iter().filter(|note| note.kind == NoteKind::Degradation).map(|note| note.text.as_str());
-        let ruled = confidence_effects
+        let from_rulings = confidence_effects
             .iter()
             .filter(|effect| effect.is_degradation())
             .map(|effect| effect.text.as_str());
-        let texts: BTreeSet<&str> = noted.chain(ruled).collect();
+        let texts: BTreeSet<&str> = from_notes.chain(from_rulings).collect();
         if texts.is_empty() {
             self.line("None.");
         }
@@ -342,7 +342,7 @@ impl Page {
         Ok(())
     }
 
-    /// How to revert a commit, or to discard work on a branch.
+    /// How to undo the work of the run.
     fn rollback(&mut self, reader: &Reader, row: &RunRow) -> Result<(), LedgerError> {
         self.section("Undo");
         let committed =
