@@ -95,7 +95,7 @@ impl Page {
         let level = row.confidence_level();
         self.section(&format!("Confidence: {}", level.name()));
         self.line(format!("Definition: {}.", level.definition()));
-        let mut raise: Vec<String> = findings
+        let mut ways_to_raise: Vec<String> = findings
             .iter()
             .filter(|finding| finding.known && finding.severity > Severity::Minor)
             .map(|finding| format!("settle {}: {}", finding.id, cell(&finding.claim)))
@@ -103,18 +103,18 @@ impl Page {
         let degraded = notes.iter().filter(|note| note.kind == NoteKind::Degradation);
         let degraded: BTreeSet<String> =
             degraded.map(|note| format!("resolve the degradation: {}", cell(&note.text))).collect();
-        raise.extend(degraded);
-        raise.extend(
+        ways_to_raise.extend(degraded);
+        ways_to_raise.extend(
             confidence_effects
                 .iter()
                 .map(|effect| format!("resolve the {}: {}", effect.effect, cell(&effect.text))),
         );
-        if level < Confidence::High && raise.is_empty() {
-            raise.push("approval by every reviewer, and no exhausted budget".to_string());
+        if level < Confidence::High && ways_to_raise.is_empty() {
+            ways_to_raise.push("approval by every reviewer, and no exhausted budget".to_string());
         }
         if level < Confidence::High {
             self.line("\nWhat would raise it:\n");
-            for line in raise {
+            for line in ways_to_raise {
                 self.line(format!("- {line}"));
             }
         }

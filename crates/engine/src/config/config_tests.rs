@@ -361,17 +361,17 @@ fn a_repository_cannot_choose_the_state_folder() {
 
 #[test]
 fn the_state_folder_is_the_configured_one_or_the_default() {
-    let state_folder = |home: Home, variables: &[(&str, &str)]| {
+    let at = |home: Home, variables: &[(&str, &str)]| {
         let environment =
             variables.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
         home.load().state_folder(&environment).map(|path| path.display().to_string())
     };
     let home = [("HOME", "/h")];
-    assert_eq!(state_folder(Home::new(), &home).as_deref(), Some("/h/.local/state/remand"));
-    assert_eq!(state_folder(Home::new(), &[("HOME", "/h"), ("XDG_STATE_HOME", "/s")]).as_deref(), Some("/s/remand"));
-    assert_eq!(state_folder(Home::new().user("state.dir = \"~/kept\""), &home).as_deref(), Some("/h/kept"));
-    assert_eq!(state_folder(Home::new().variable("REMAND_STATE_DIR", "/kept"), &home).as_deref(), Some("/kept"));
-    assert_eq!(state_folder(Home::new(), &[]), None);
+    assert_eq!(at(Home::new(), &home).as_deref(), Some("/h/.local/state/remand"));
+    assert_eq!(at(Home::new(), &[("HOME", "/h"), ("XDG_STATE_HOME", "/s")]).as_deref(), Some("/s/remand"));
+    assert_eq!(at(Home::new().user("state.dir = \"~/kept\""), &home).as_deref(), Some("/h/kept"));
+    assert_eq!(at(Home::new().variable("REMAND_STATE_DIR", "/kept"), &home).as_deref(), Some("/kept"));
+    assert_eq!(at(Home::new(), &[]), None);
 }
 
 #[test]
