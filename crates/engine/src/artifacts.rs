@@ -26,7 +26,7 @@ struct StoredTasks {
 #[derive(Clone, Debug)]
 pub struct StoredTask {
     pub task: PlannedTask,
-    /// The task as it is stored, for a rendering with the same fields.
+    /// The task as it is stored; a rendering keeps all its fields.
     pub source: Value,
 }
 
@@ -36,9 +36,9 @@ pub fn content(reader: &Reader, id: BlobId) -> Result<String, LedgerError> {
 }
 
 /// The structured artifacts, by name.
-pub fn parsed(documents: &[ArtifactRow], reader: &Reader) -> Result<BTreeMap<String, Value>, Trouble> {
+pub fn parsed(rows: &[ArtifactRow], reader: &Reader) -> Result<BTreeMap<String, Value>, Trouble> {
     let mut parsed = BTreeMap::new();
-    for row in documents.iter().filter(|row| is_structured(row)) {
+    for row in rows.iter().filter(|row| is_structured(row)) {
         let text = content(reader, row.blob)?;
         if let Some(value) = document(&text) {
             parsed.insert(row.name.clone(), value);
@@ -100,7 +100,7 @@ pub fn tasks_of(result: Value) -> Vec<StoredTask> {
     typed.filter_map(Result::ok).collect()
 }
 
-/// Whether an artifact is a whole result, and not a part of one or a patch.
+/// Whether an artifact is a whole result in YAML.
 fn is_structured(row: &ArtifactRow) -> bool {
     row.part.is_empty() && row.format == "yaml"
 }

@@ -95,7 +95,7 @@ impl Page {
         let level = row.confidence_level();
         self.section(&format!("Confidence: {}", level.name()));
         self.line(format!("Definition: {}.", level.definition()));
-        let mut raise: Vec<String> = findings
+        let mut ways_to_raise: Vec<String> = findings
             .iter()
             .filter(|finding| finding.known && finding.severity > Severity::Minor)
             .map(|finding| format!("settle {}: {}", finding.id, cell(&finding.claim)))
@@ -103,18 +103,18 @@ impl Page {
         let degraded = notes.iter().filter(|note| note.kind == NoteKind::Degradation);
         let degraded: BTreeSet<String> =
             degraded.map(|note| format!("resolve the degradation: {}", cell(&note.text))).collect();
-        raise.extend(degraded);
-        raise.extend(
+        ways_to_raise.extend(degraded);
+        ways_to_raise.extend(
             confidence_effects
                 .iter()
                 .map(|effect| format!("resolve the {}: {}", effect.effect, cell(&effect.text))),
         );
-        if level < Confidence::High && raise.is_empty() {
-            raise.push("approval by every reviewer, and no exhausted budget".to_string());
+        if level < Confidence::High && ways_to_raise.is_empty() {
+            ways_to_raise.push("approval by every reviewer, and no exhausted budget".to_string());
         }
         if level < Confidence::High {
             self.line("\nWhat would raise it:\n");
-            for line in raise {
+            for line in ways_to_raise {
                 self.line(format!("- {line}"));
             }
         }
@@ -299,16 +299,16 @@ impl Page {
         }
     }
 
-    /// The degradations of the run: recorded notes, and effects of routes.
+    /// The degradations of the run, from its notes and its rulings.
     fn degradations(&mut self, notes: &[NoteRow], confidence_effects: &BTreeSet<ConfidenceEffect>) {
         self.section("Degradations");
-        let noted =
+        let from_notes =
             notes.iter().filter(|note| note.kind == NoteKind::Degradation).map(|note| note.text.as_str());
-        let ruled = confidence_effects
+        let from_rulings = confidence_effects
             .iter()
             .filter(|effect| effect.is_degradation())
             .map(|effect| effect.text.as_str());
-        let texts: BTreeSet<&str> = noted.chain(ruled).collect();
+        let texts: BTreeSet<&str> = from_notes.chain(from_rulings).collect();
         if texts.is_empty() {
             self.line("None.");
         }
@@ -342,7 +342,7 @@ impl Page {
         Ok(())
     }
 
-    /// How to revert a commit, or to discard work on a branch.
+    /// How to undo the work of the run.
     fn rollback(&mut self, reader: &Reader, row: &RunRow) -> Result<(), LedgerError> {
         self.section("Undo");
         let committed =

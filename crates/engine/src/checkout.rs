@@ -15,7 +15,7 @@ pub fn inspect(repository: &Repository, base: &CommitId) -> Result<CheckoutFacts
 pub fn facts_of(site: &Site) -> Result<CheckoutFacts, Trouble> {
     match &site.opened.checkout {
         Some(facts) => Ok(facts.clone()),
-        // Journals of version 0.1.0 do not contain these facts: such a run inspects the checkout when it needs them.
+        // Journals of version 0.1.0 do not contain these facts, so the checkout is inspected now.
         None => Ok(inspect(site.repository(), site.trees.base())?),
     }
 }

@@ -25,7 +25,7 @@ fn nanos() -> u32 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().subsec_nanos()
 }
 
-/// Letters and digits that are hard to confuse.
+/// Maps a byte to a letter or digit that is hard to misread.
 fn letter(byte: u8) -> char {
     char::from(b"abcdefghjkmnpqrstuvwxyz23456789"[usize::from(byte) % 31])
 }

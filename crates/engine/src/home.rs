@@ -47,8 +47,8 @@ impl HomeError {
 }
 
 impl Home {
-    /// Opens the folder of a repository. It is created if it does not exist, and only its owner can read it. A copy of a
-    /// repository that still exists gets its own folder.
+    /// Opens the folder of a repository. It is created if it does not exist, and only its owner can read it. If the
+    /// repository is a copy of one that still exists, it gets a new folder.
     pub fn open(root: &Path, repository: &Repository) -> Result<Home, HomeError> {
         let unusable = |path: &Path| {
             let path = path.to_path_buf();
@@ -63,7 +63,7 @@ impl Home {
         {
             home = Home { root: absolute.join(repository.replace_copied_identity(&id)?) };
         }
-        // The folders above belong to the user, and may be readable by others.
+        // Existing folders up to here belong to the user and keep their mode.
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&absolute).map_err(unusable(&absolute))?;
         for folder in [home.root.clone(), home.runs(), home.trees()] {
             private_folder(&folder).map_err(unusable(&folder))?;

@@ -13,7 +13,7 @@ const MAX_TRIES: u32 = 3;
 const OWNER_READS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// A process holds this lock while it drives a run. The system releases it when the process dies, however it dies.
+/// A process holds this lock while it drives a run. The system releases the lock whenever the process ends.
 #[derive(Debug)]
 pub struct DriverLock {
     _file: File,
@@ -46,7 +46,7 @@ impl DriverLock {
         loop {
             match file.try_lock() {
                 Ok(()) => break,
-                // Another process may hold it briefly to see who drives the run.
+                // Another process may hold the lock briefly to see who drives the run.
                 Err(TryLockError::WouldBlock) if tries < MAX_TRIES => {
                     tries += 1;
                     std::thread::sleep(PAUSE);

@@ -119,7 +119,7 @@ pub struct PinnedRole {
 }
 
 impl PinnedRole {
-    /// The agent for an item, or for a dispatch without one.
+    /// The agent for an item; `None` means a dispatch without an item.
     pub fn choice(&self, item: Option<&str>) -> &AgentChoice {
         item.and_then(|item| self.by_item.get(item)).unwrap_or(&self.by)
     }

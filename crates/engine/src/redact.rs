@@ -1,7 +1,7 @@
 //! Removes secrets from text before it reaches a prompt, an artifact or the ledger.
 //!
 //! Secrets are the values of secret environment variables, and strings that look like keys (`shapes.rs`). A marker with
-//! the secret's name replaces it; its length is not kept.
+//! the secret's name replaces each secret and does not reveal its length.
 
 mod put_back;
 mod shapes;
@@ -46,7 +46,7 @@ pub enum RedactError {
 const MIN_GUESSED_LENGTH: usize = 8;
 /// Minimum length of any secret: hiding shorter values would garble all text.
 const MIN_LENGTH: usize = 4;
-/// Minimum length of a single line that counts as a secret, in a secret with several lines.
+/// Minimum length at which one line of a longer secret counts as a secret.
 const MIN_LINE_LENGTH: usize = 16;
 
 /// Removes secrets from text.

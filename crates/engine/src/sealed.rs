@@ -29,7 +29,7 @@ pub struct Manifest {
     pub key: String,
 }
 
-/// Why evidence cannot be sealed, or its seal is invalid.
+/// Why evidence cannot be sealed, or why its seal is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum SealError {
     #[error(transparent)]
@@ -100,7 +100,7 @@ pub fn seal(reader: &Reader, run: &RunId, key: &Path, folder: &Path) -> Result<M
     Ok(manifest)
 }
 
-/// Verifies that a folder is unchanged since it was sealed, and that `expected` is the key if it is given.
+/// Verifies that a folder is unchanged since it was sealed, and that it was signed with the key `expected`, if given.
 pub fn verify(folder: &Path, expected: Option<&str>) -> Result<Manifest, SealError> {
     let path = folder.join(MANIFEST);
     let unreadable = |path: &Path, source| SealError::Unreadable { path: path.to_path_buf(), source };

@@ -118,7 +118,7 @@ pub fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     std::fs::rename(&temporary, file)
 }
 
-/// Converts a path, absolute or relative to the root, to one relative to the root of the repository.
+/// Makes a path relative to the root of the repository. A relative path already starts there and is only normalized.
 fn relative_to_root(repository: &Repository, path: &Path) -> Result<PathBuf, SubjectError> {
     let outside = || SubjectError::Outside { path: path.display().to_string() };
     let relative = if path.is_absolute() {
@@ -139,7 +139,7 @@ fn relative_to_root(repository: &Repository, path: &Path) -> Result<PathBuf, Sub
     Ok(normalized)
 }
 
-/// The file name and the first heading. A heading that contains the number of the file name is used alone.
+/// The file name and the first heading. A heading that contains the number in the file name is used alone.
 fn title(name: &str, text: &str) -> String {
     let markdown = Markdown::read(text);
     let number = name.split(['_', ' ']).next().unwrap_or(name).to_lowercase();

@@ -7,7 +7,7 @@ use remand_ledger::query::{DispatchRow, DispatchStatus};
 use remand_ledger::{LedgerError, Reader, RunId};
 use std::collections::BTreeSet;
 
-/// One effect of a ruling on the confidence.
+/// An effect of a ruling on the run's confidence.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ConfidenceEffect {
     /// The name of the effect.
@@ -21,7 +21,7 @@ impl ConfidenceEffect {
     }
 }
 
-/// All effects of the routes that the run followed.
+/// The effects of all rulings of the run.
 pub fn confidence_effects(reader: &Reader, run: &RunId) -> Result<BTreeSet<ConfidenceEffect>, LedgerError> {
     let dispatches = reader.dispatches(run)?;
     let pinned = Pinned::of(reader, run)?;
@@ -65,7 +65,7 @@ fn shared_model(phase: &str, dispatches: &[DispatchRow]) -> Option<String> {
     })
 }
 
-/// The model of a dispatch, or the agent's default if the agent did not name it.
+/// The model that a dispatch reported, or else the default of its agent.
 fn model(row: &DispatchRow) -> Option<String> {
     let default = || row.driver.as_ref().map(|driver| format!("the default of {driver}"));
     row.model.clone().or_else(default)

@@ -1,4 +1,4 @@
-//! Layers, refusals, and the agreement of keys, template and reference page.
+//! Tests of layers and refusals. They also check that keys, template and reference page agree.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 use super::keys::{KEYS, SECTIONS, ValueShape};

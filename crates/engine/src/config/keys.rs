@@ -473,7 +473,7 @@ impl ConfigKey {
         self.path.rsplit_once('.').map_or("", |(section, _)| section)
     }
 
-    /// The environment variable that sets the key. Keys with a name that the user chooses have none.
+    /// The environment variable that sets the key; `None` if the path of the key contains a `*`.
     pub fn variable(&self) -> Option<String> {
         let upper_or_underscore =
             |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
@@ -482,7 +482,7 @@ impl ConfigKey {
     }
 }
 
-/// The key for a path with names filled in. A fixed part wins over a `*`.
+/// The key that matches a path. A fixed part wins over a `*`.
 pub fn find(path: &[String]) -> Option<&'static ConfigKey> {
     let matches = |key: &&ConfigKey| {
         let parts: Vec<&str> = key.path.split('.').collect();

@@ -9,7 +9,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// The path of a key with its names filled in.
+/// The path of a key, with a name in place of each `*`.
 pub type KeyPath = Vec<String>;
 
 /// A value and its origin.
@@ -39,7 +39,7 @@ pub fn built_in() -> Layer {
     layer
 }
 
-/// The layer of a file; `origin` makes the origin of a value from its position.
+/// The layer of a file; `origin` turns a position into the origin of a value.
 pub fn file(name: &str, text: &str, origin: fn(FilePosition) -> ValueOrigin) -> Layer {
     let mut reader = Reader { name, text, origin, layer: Layer::default() };
     let (table, errors) = DeTable::parse_recoverable(text);

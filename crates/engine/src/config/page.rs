@@ -8,7 +8,7 @@ const TEMPLATE_HEAD: &str = "\
 # `remand config` prints the values in effect and their sources.
 ";
 
-/// A file that changes nothing and shows every key.
+/// A configuration file that shows every key and changes nothing.
 pub fn template() -> String {
     let mut text = TEMPLATE_HEAD.to_string();
     for (section, description) in SECTIONS {

@@ -1,5 +1,5 @@
-//! Settings that a repository's file must not contain. Anybody who can change that file could name any program and any path, so
-//! it cannot give an agent the user's data, widen the sandbox, or choose the state folder.
+//! Settings that a repository's file must not contain. Anybody who can change the file could name any program and any
+//! path, so the file cannot give an agent the user's data, widen the sandbox, or choose the state folder.
 
 use super::effective::Config;
 use super::problem::{ConfigProblem, ValueOrigin};
@@ -13,7 +13,7 @@ const HARMLESS: &[&str] = &["model", "silence"];
 const WIDENING: &[&str] = &["environment", "reads", "hooks-write", "unix-sockets"];
 
 impl Config {
-    /// Sandbox settings of the repository that only the user may make.
+    /// Settings of the repository's file that widen the sandbox.
     pub(super) fn widened_sandbox(&self) -> Vec<ConfigProblem> {
         let settings = self.settings.iter().filter_map(|(path, setting)| match path.as_slice() {
             [section, key, ..] if section == "sandbox" => Some((key.as_str(), setting)),
@@ -35,7 +35,7 @@ impl Config {
             .collect()
     }
 
-    /// A state folder set by the repository, which could be any folder.
+    /// A state folder that the repository's file sets.
     pub(super) fn foreign_state_folder(&self) -> Option<ConfigProblem> {
         let (_, setting) = self.settings.iter().find(|(path, _)| path.join(".") == "state.dir")?;
         matches!(setting.origin, ValueOrigin::Repository(_)).then(|| ConfigProblem {
@@ -45,14 +45,14 @@ impl Config {
         })
     }
 
-    /// Whether the repository's file defines this agent or sets a key of it that is not harmless.
+    /// Whether the repository's file sets any key of this agent that is not harmless.
     pub fn is_defined_by_repository(&self, agent: &str) -> bool {
         self.repository_keys(agent).next().is_some()
     }
 
     /// Agents of the repository that would get the user's data.
     pub(super) fn exposing_agents(&self) -> Vec<ConfigProblem> {
-        // An unreadable agent row is refused when it is used.
+        // An invalid agent row is refused when the agent is used.
         let Ok(known) = AgentRows::from_config(&self.agents) else { return Vec::new() };
         let rows = self.agents.keys().filter_map(|name| known.get(name).ok());
         rows.filter_map(|agent| {

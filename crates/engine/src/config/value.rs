@@ -229,8 +229,8 @@ fn folder(text: &str) -> Result<ConfigValue, String> {
 }
 
 fn repository_path(text: &str) -> Result<ConfigValue, String> {
-    let goes_down = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-    if Path::new(text).components().all(goes_down) {
+    let stays_inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    if Path::new(text).components().all(stays_inside) {
         Ok(ConfigValue::Text(text.to_string()))
     } else {
         Err(format!("`{text}` is outside the repository"))

@@ -50,7 +50,7 @@ pub fn previous_round(
     Ok(rows.take_while(|row| visit(&row.command) != this_visit).last())
 }
 
-/// 1-based number of the round: how often the phase has done this work, over all batches of tasks. Retries do not count.
+/// The 1-based round of this work in its phase, counted over all batches of tasks. Retries do not count.
 pub fn round_number(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<u32, Trouble> {
     let this_visit = visit(&job.id.to_string());
     let mut visits: Vec<String> = Vec::new();

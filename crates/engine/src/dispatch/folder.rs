@@ -54,7 +54,7 @@ impl Folder {
         self.root.join("inputs")
     }
 
-    /// The agent may write here, in its home and in the permitted files.
+    /// The agent may write only here, in its home and in the permitted files.
     pub fn out(&self) -> PathBuf {
         self.root.join("out")
     }
@@ -109,12 +109,12 @@ impl Folder {
         self.root.join("dispatch.json")
     }
 
-    /// Settings that are moved out of the tree while the agent works.
+    /// The folder for settings that are moved out of the tree while the agent works.
     pub fn hidden_settings(&self) -> PathBuf {
         self.root.join("hidden-settings")
     }
 
-    /// The sandbox's report about its enforcement, which the agent cannot write.
+    /// The sandbox's report about the rules in force. The agent cannot write this file.
     pub fn enforced(&self) -> PathBuf {
         self.root.join("enforced.json")
     }

@@ -115,11 +115,11 @@ impl Permit {
     /// Whether one permission includes a path.
     fn grants(&self, permission: MayWrite, path: &Path) -> bool {
         match (permission, &self.files) {
-            (MayWrite::TaskFiles, Some(files)) => files.iter().any(|file| covers(file, path)),
+            (MayWrite::TaskFiles, Some(files)) => files.iter().any(|file| includes(file, path)),
             // A folder of the task does not include the tests in it: the task has to name them.
             (MayWrite::TaskCode, Some(files)) => files
                 .iter()
-                .any(|file| Path::new(file) == path || (covers(file, path) && !is_test_file(path))),
+                .any(|file| Path::new(file) == path || (includes(file, path) && !is_test_file(path))),
             (MayWrite::TaskCode, None) => !is_test_file(path),
             (MayWrite::TaskFiles, None) | (MayWrite::Tree, _) => true,
             (MayWrite::Tests, _) => is_test_file(path),
@@ -160,7 +160,8 @@ impl Permit {
     }
 }
 
-fn covers(file: &str, path: &Path) -> bool {
+/// Whether an entry of the task's files includes a path.
+fn includes(file: &str, path: &Path) -> bool {
     match file.strip_suffix('/') {
         Some(folder) => path.starts_with(folder),
         None => path == Path::new(file),

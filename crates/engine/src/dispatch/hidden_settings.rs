@@ -1,5 +1,5 @@
-//! The repository's settings for agent programs. They are moved out of the tree while an agent works, so the code that it
-//! works on cannot change the agent's rules.
+//! The repository's settings for agent programs. They are moved out of the tree while an agent works, so a repository
+//! cannot change the rules of the agent that works on it.
 
 use super::{Brief, note};
 use crate::site::Trouble;
@@ -7,14 +7,14 @@ use remand_git::{create_parents, remove};
 use remand_ledger::fact::{Note, NoteKind};
 use std::path::{Path, PathBuf};
 
-/// The prefix of a name that applies in every folder, not only at the root of the tree.
+/// A name with this prefix matches in every folder; any other name matches only at the root of the tree.
 const ANYWHERE: &str = "**/";
 
 /// The settings that were moved out of a tree.
 #[derive(Debug)]
 pub struct HiddenSettings {
     tree: PathBuf,
-    /// The original path in the tree, and the temporary one.
+    /// The original path in the tree, and the temporary path.
     moved: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -50,24 +50,24 @@ impl HiddenSettings {
     /// Moves everything back. Files that the agent created at these paths are removed, with a note.
     pub fn move_back(self, title: &str) -> Result<Vec<Note>, Trouble> {
         let mut notes = Vec::new();
-        for (path, to) in self.moved {
+        for (path, hidden) in self.moved {
             create_parents(&self.tree, &path)?;
-            let from = self.tree.join(&path);
-            if from.symlink_metadata().is_ok() {
+            let original = self.tree.join(&path);
+            if original.symlink_metadata().is_ok() {
                 let name = path.display().to_string();
                 let text = format!(
                     "{title} wrote {name}, which contains settings of its own program; it was undone"
                 );
                 notes.push(Note { files: vec![name], ..note(NoteKind::Warning, text) });
-                remove(&from)?;
+                remove(&original)?;
             }
-            std::fs::rename(&to, &from)?;
+            std::fs::rename(&hidden, &original)?;
         }
         Ok(notes)
     }
 }
 
-/// The paths that the names match among the files of the tree.
+/// All names without the prefix, and the files of the tree that match the names with it.
 fn matching_paths(names: &[String], files: &[PathBuf]) -> Vec<PathBuf> {
     let (deep, plain): (Vec<&String>, Vec<&String>) =
         names.iter().partition(|name| name.starts_with(ANYWHERE));

@@ -1,4 +1,5 @@
-//! The inputs of a dispatch, as files: the exact versions it reads, the sections its task points to, and the findings.
+//! The inputs of a dispatch, as files: the artifact versions that it reads, the sections that its task points to, and
+//! the findings.
 
 use super::TASKS;
 use super::prompt::Input;
@@ -69,7 +70,7 @@ pub fn write(
     Ok(writer.inputs)
 }
 
-/// The latest version of each document; for documents that the dispatch reads, the version that its command names.
+/// The latest version of each document, or the version that the dispatch asks for.
 fn documents(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Vec<ArtifactRow>, Trouble> {
     let mut documents = reader.artifacts(&job.site.run)?;
     for (id, digest) in &dispatch.reads {
@@ -103,8 +104,8 @@ impl InputWriter<'_> {
         Ok(())
     }
 
-    /// One artifact with all its parts. The implementer of a task gets its entry in the plan and the sections that the
-    /// entry points to, not whole documents.
+    /// One artifact with all its parts. The implementer of a task gets only the task's entry in the plan and the sections
+    /// that the entry points to.
     fn artifact(
         &mut self,
         name: &str,
@@ -148,7 +149,7 @@ impl InputWriter<'_> {
         Ok(())
     }
 
-    /// The first of several tasks, which the run implements. Every role gets the same file.
+    /// The first task of the list; the run implements only this one.
     fn first_task(&mut self, documents: &[ArtifactRow], reader: &Reader) -> Result<(), Trouble> {
         let Some(row) = latest(documents, TASKS) else { return Ok(()) };
         match numbered_files(tasks(&content(reader, row.blob)?)).into_iter().next() {
@@ -241,7 +242,7 @@ impl InputWriter<'_> {
     }
 
     /// The notes that people left at the gates of this run. A note that an operation wrote into an artifact is read there
-    /// instead, because a rollback may have reverted it.
+    /// instead, because a rollback may have reverted the artifact.
     fn human_notes(&mut self, reader: &Reader) -> Result<(), Trouble> {
         let text: String = reader
             .gates(&self.job.site.run)?
@@ -300,7 +301,7 @@ fn numbered_files(tasks: Vec<StoredTask>) -> Vec<(String, String)> {
     numbered.map(|(index, entry)| (format!("task-{}.yaml", index + 1), to_yaml(&entry.source))).collect()
 }
 
-/// Whether an answer led to an operation that wrote it into an artifact.
+/// Whether the answer at a gate led to an operation that writes artifacts.
 fn is_in_artifact(program: &Program, gate: &GateRow) -> bool {
     let phase = program.phases.iter().find(|phase| phase.name == gate.phase);
     let answered = |signal: &SignalId| gate.option.as_deref() == Some(program.signal(*signal));

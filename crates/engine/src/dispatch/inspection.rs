@@ -44,7 +44,7 @@ impl Inspection {
     }
 }
 
-/// Why the dispatch failed, judged by its process and its changes; `None` if its result decides.
+/// The failure that the process or the changes of the dispatch show; `None` if the result decides.
 pub fn failure(
     brief: &Brief<'_>,
     ended: &JobEnd,

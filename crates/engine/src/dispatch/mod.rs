@@ -165,11 +165,11 @@ fn note(kind: NoteKind, text: impl Into<String>) -> Note {
     Note { kind, text: text.into(), files: Vec::new(), blob: None }
 }
 
-/// The agent of a dispatch: that of its role or, for a role that the caller's agent takes, the agent of the caller's role.
+/// The agent of a dispatch: the agent of the phase that failed if the workflow asks for it, otherwise the role's agent.
 fn agent_choice<'p>(job: &'p Job, dispatch: &Dispatch, role: &'p PinnedRole) -> &'p AgentChoice {
-    let caller =
-        dispatch.nearest.and_then(|caller| job.site.pinned.roles.get(&job.program.contract(caller).title()));
-    caller.unwrap_or(role).choice(dispatch.item.as_deref())
+    let failed =
+        dispatch.nearest.and_then(|failed| job.site.pinned.roles.get(&job.program.contract(failed).title()));
+    failed.unwrap_or(role).choice(dispatch.item.as_deref())
 }
 
 fn prepare<'b>(
@@ -189,9 +189,9 @@ fn prepare<'b>(
     let choice = agent_choice(job, dispatch, role);
     let driver = job.site.driver(&choice.agent)?;
     let ticket_run = TicketRun::of(&job.site)?;
-    let in_round = RoundInputs::of(job, dispatch, role, reader)?;
+    let round_inputs = RoundInputs::of(job, dispatch, role, reader)?;
     let mut expected = expected::expectation(job, dispatch, role, ticket_run.as_ref(), reader)?;
-    expected.known.gaps = in_round.as_ref().and_then(RoundInputs::gaps);
+    expected.known.gaps = round_inputs.as_ref().and_then(RoundInputs::gaps);
     let files = files_of(job, dispatch, reader)?;
     let permit = Permit::new(&role.may_write, files.as_deref());
     let permit = match &ticket_run {
@@ -219,7 +219,7 @@ fn prepare<'b>(
         None => folder.home(),
     };
     let round = earlier::round_number(job, dispatch, reader)?;
-    let mut inputs = inputs::write(job, dispatch, in_round.as_ref(), &lane, reader, &folder.inputs())?;
+    let mut inputs = inputs::write(job, dispatch, round_inputs.as_ref(), &lane, reader, &folder.inputs())?;
     if let Some(ticket_run) = &ticket_run {
         inputs.extend(ticket_inputs::write(job, role, ticket_run, &folder.inputs())?);
     }
@@ -324,8 +324,8 @@ fn reach(job: &Job) -> Reach {
     }
 }
 
-/// The files of the task that a dispatch works on: in a sub-flow the task of its lane, on the main line the first task
-/// of the artifact that it reads.
+/// The files of the task that a dispatch works on. In a sub-flow, it is the task of the lane; on the main line, it is the
+/// first task of the artifact `tasks`.
 fn files_of(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Option<Vec<String>>, Trouble> {
     if let Some(task) = &dispatch.task {
         let item = job.state.lists.iter().flatten().find(|item| item.id == *task);
@@ -338,7 +338,7 @@ fn files_of(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Option<Ve
     Ok(first.map(|entry| entry.task.files.into_iter().map(|file| file.path.0).collect()))
 }
 
-/// Runs the agent. If it cannot resume its session, runs it once more with a new one.
+/// Runs the agent. If it cannot resume its session, runs it once more with a new session.
 fn run_with_fallback(brief: &mut Brief<'_>, facts: &mut Facts) -> Result<(JobEnd, OutputReader), Trouble> {
     let (ended, output) = run(brief)?;
     let has_other_session =
@@ -361,9 +361,9 @@ fn run(brief: &Brief<'_>) -> Result<(JobEnd, OutputReader), Trouble> {
     let shared_output = Arc::clone(&output);
     let Job { site, id, number, .. } = brief.job;
     let start = AgentStart { command: *id, number: *number, at: clock::now() };
-    let life = Mutex::new(site.store().record_start(&site.run, &start)?);
+    let signs_of_life = Mutex::new(site.store().record_start(&site.run, &start)?);
     let watch: LineWatch = Arc::new(move |stream, line: &[u8]| {
-        life.lock().unwrap_or_else(PoisonError::into_inner).record();
+        signs_of_life.lock().unwrap_or_else(PoisonError::into_inner).record();
         let mut output = shared_output.lock().unwrap_or_else(PoisonError::into_inner);
         match stream {
             Stream::Stdout => output.line(line),
@@ -453,8 +453,8 @@ impl Brief<'_> {
         Ok(inspection)
     }
 
-    /// Cleans up after the agent, as far as possible. The first error fails the dispatch; if it has failed already, the
-    /// error is noted.
+    /// Cleans up after the agent, as far as possible. An error fails the dispatch, or is noted if the dispatch has failed
+    /// already.
     fn clean_up(
         &self,
         result: Result<Report, Trouble>,

@@ -11,7 +11,7 @@ pub struct DispatchPrompt<'p> {
     pub role: &'p str,
     pub workflow: &'p str,
     pub phase: &'p str,
-    /// A focus or a batch.
+    /// The focus of a review, or a batch of gaps.
     pub item: Option<&'p str>,
     pub task: Option<&'p str>,
     pub round: u32,

@@ -78,12 +78,12 @@ pub fn read(
     Ok(report)
 }
 
-/// The model that did the work. An agent that does not name it uses the same default for all its dispatches.
+/// The model that did the work. An agent that does not name its model uses the same default for all its dispatches.
 fn model(brief: &Brief<'_>, agent_report: &AgentReport) -> String {
     agent_report.model.clone().unwrap_or_else(|| format!("the default of {}", brief.driver.name()))
 }
 
-/// The failure of a malformed result. Records the cause, which decides what help the retry gets.
+/// The failure of a malformed result. Also records the cause, which decides what help the retry gets.
 fn malformed(problems: &[ContractProblem], facts: &mut Facts) -> Trouble {
     let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
     let detail = lines.join("; ");
@@ -96,7 +96,7 @@ fn malformed(problems: &[ContractProblem], facts: &mut Facts) -> Trouble {
     Trouble::new(Failure::Malformed, detail)
 }
 
-/// Stores a version of every artifact that the phase writes. The digest depends on the content alone.
+/// Stores a version of every artifact that the phase writes. The digest depends on the payload alone.
 fn keep_artifacts(
     brief: &Brief<'_>,
     reading: &AcceptedResult,
@@ -166,7 +166,7 @@ fn keep_change(
     job.trees.keep(digest, after, &brief.lane.base)?;
     let mut change = brief.lane.work.change(&brief.lane.tree, after)?;
     for file in change.files.iter_mut().filter(|file| must_be_reverted(brief, &file.path)) {
-        // Reverting a file because the engine demands it does not count as going in circles.
+        // A revert that the engine demands does not count as going in circles.
         file.generated = true;
     }
     let files: Vec<String> = change.files.iter().map(|file| file.path.clone()).collect();

@@ -1,12 +1,12 @@
-//! The section of a retry's prompt that explains the failed attempt. In addition to the reason, it contains help that the
-//! first prompt did not have, chosen by the kind of failure.
+//! The section of a retry's prompt that explains the failed attempt. For a malformed result, it adds help that depends on
+//! the cause.
 
 use super::earlier::FailedAttempt;
 use remand_contract::{Expectation, fence_for};
 use remand_ledger::fact::MalformedCause;
 use std::path::Path;
 
-/// The explanation for the attempt with this number.
+/// The explanation in the prompt of attempt number `attempt`.
 pub fn explanation(failed: &FailedAttempt, attempt: u16, expected: &Expectation, result: &Path) -> String {
     let detail = failed.detail.trim_end();
     let Some(cause) = failed.malformed else { return detail.to_string() };

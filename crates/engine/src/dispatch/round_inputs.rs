@@ -1,5 +1,5 @@
 //! The inputs of a dispatch in rounds on a gap board: gaps, objections to answer, binding decisions, and proposals to
-//! judge. The role's contract decides which of them it gets.
+//! judge. The role's result schema decides which of them the role gets.
 
 use crate::pinned::{Pinned, PinnedRole};
 use crate::rounds::{RoundHistory, RoundTask, documents, schema_of};
@@ -52,12 +52,12 @@ impl RoundInputs {
         }))
     }
 
-    /// Whether these documents replace an artifact.
+    /// Whether these inputs replace this artifact.
     pub fn covers(&self, artifact: &str) -> bool {
         self.covered.contains(artifact)
     }
 
-    /// The gaps for the result, which must address at least one of them.
+    /// The result must address at least one of these gaps; `None` if it need not.
     pub fn gaps(&self) -> Option<Vec<String>> {
         let gaps: Vec<&GapId> = match self.schema {
             SchemaId::GapProposals => self.assigned_gaps().iter().collect(),
@@ -78,7 +78,7 @@ impl RoundInputs {
                     "assignment.md",
                     self.assignment(board),
                 ));
-                if let Some(text) = self.retry() {
+                if let Some(text) = self.retry_text() {
                     documents.push((
                         "why this round is repeated, and what to do differently",
                         "adjustments.md",
@@ -122,7 +122,7 @@ impl RoundInputs {
             );
         }
         for gap in self.assigned_gaps().iter().filter_map(|id| board.gap(id)) {
-            self.gap(gap, board, &mut text);
+            self.write_gap(gap, board, &mut text);
         }
         let is_assigned = |id: &ReviewIssueId| {
             let mut issues = board.issues().filter(|issue| issue.id == *id);
@@ -141,7 +141,7 @@ impl RoundInputs {
         text
     }
 
-    fn gap(&self, gap: &Gap, board: &Board, text: &mut String) {
+    fn write_gap(&self, gap: &Gap, board: &Board, text: &mut String) {
         let sections =
             if gap.sections.is_empty() { "not named".to_string() } else { gap.sections.join(", ") };
         let _ = write!(text, "\n## {} ({})\n\n{}\n\nSections: {sections}\n", gap.id, gap.severity, gap.claim);
@@ -169,7 +169,7 @@ impl RoundInputs {
         }
     }
 
-    fn retry(&self) -> Option<String> {
+    fn retry_text(&self) -> Option<String> {
         let RollbackRequest { mode, reason, errors, adjustments, .. } = self.task.retry.as_ref()?;
         let mut text = "# This round is repeated\n".to_string();
         if !reason.trim().is_empty() {
@@ -222,7 +222,7 @@ impl RoundInputs {
     }
 }
 
-/// The artifacts that these documents replace: the board, and the artifacts that roles write about it.
+/// The artifacts that these inputs replace: the board, and the artifacts that roles write about it.
 fn covered(pinned: &Pinned) -> BTreeSet<String> {
     let program = &pinned.program;
     let phases = (0..program.phases.len()).filter_map(|at| u16::try_from(at).ok()).map(PhaseId);

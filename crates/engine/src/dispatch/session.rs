@@ -1,6 +1,6 @@
 //! Resumes agent sessions. A retry after a malformed result is cheaper in the same session, because the agent remembers
-//! its work; it finds home and tree as it left them. Work that quick checks send back, and all work of a role that
-//! remembers, also continues its session, on the current tree.
+//! its work and finds its home and tree unchanged. A session is also resumed, on the current tree, if quick checks send
+//! the work back or if the role remembers.
 
 use super::folder::{Folder, HOME, SESSION};
 use super::{Brief, agent_choice, earlier};
@@ -25,7 +25,7 @@ pub struct ResumedSession {
     pub home: PathBuf,
     /// Where the session is saved. The file stays until this dispatch has ended, so a resume after a kill finds it.
     pub file: PathBuf,
-    /// The tree as the session left it, if the agent must find it unchanged.
+    /// The tree that the session left, if the retry must start with that tree.
     pub left_tree: Option<TreeId>,
 }
 
@@ -53,8 +53,8 @@ pub fn resume(
     let Some(row) = last_dispatch(job, dispatch, role, reader)? else { return Ok(None) };
     let path = Folder::session_of(job, &row.command);
     let Some(saved) = SavedSession::read(&path) else { return Ok(None) };
-    let is_real = saved.home.symlink_metadata().is_ok_and(|found| found.is_dir());
-    let is_usable = saved.tree == lane.work.path() && is_real;
+    let has_home = saved.home.symlink_metadata().is_ok_and(|found| found.is_dir());
+    let is_usable = saved.tree == lane.work.path() && has_home;
     let driver = job.site.driver(&agent_choice(job, dispatch, role).agent)?;
     let session = if is_usable { resumable(job, driver, lane, row, reader)? } else { None };
     let Some((session, left_tree)) = session else {
@@ -138,7 +138,7 @@ fn resumable(
     Ok(Some((Session { id, used }, left_tree)))
 }
 
-/// Saves a session that may be resumed, without the agent's credentials. Removes the home of any other session.
+/// Saves the session without the agent's credentials if it may be resumed; otherwise removes its home.
 pub fn keep_or_forget(brief: &Brief<'_>, failure: Option<Failure>) -> Result<(), Trouble> {
     let may_resume = match failure {
         Some(failure) => failure == Failure::Malformed,

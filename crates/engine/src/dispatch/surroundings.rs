@@ -75,7 +75,7 @@ fn write_into_home(home: &Path, path: &Path, bytes: &[u8]) -> Result<(), Trouble
     Ok(())
 }
 
-/// The `PATH` of the agent, with the refusing shims first.
+/// The agent's `PATH`; its first entry is the folder of shims.
 fn path(brief: &Brief<'_>) -> OsString {
     let settings = brief.job.site.settings();
     let inherited = settings.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
@@ -84,7 +84,7 @@ fn path(brief: &Brief<'_>) -> OsString {
 }
 
 /// The agent may write in the result folder, in its home, and in the tree unless the role is read-only. In the engine's
-/// state, the user's checkout and the user's home it can read only files of the dispatch and of toolchains.
+/// state, the user's checkout and the user's home, it can read only files of the dispatch and of toolchains.
 fn policy(brief: &Brief<'_>, process: &ProcessJob, launch: Launch) -> Policy {
     let settings = brief.job.site.settings();
     let tree = brief.lane.work.path().to_path_buf();
@@ -129,7 +129,7 @@ fn policy(brief: &Brief<'_>, process: &ProcessJob, launch: Launch) -> Policy {
     }
 }
 
-/// Notes about a process that ended, other than its changes to the tree.
+/// Notes about refused commands, an exceeded limit, and rules that the sandbox did not enforce.
 pub fn notes(brief: &Brief<'_>, ended: &JobEnd) -> Vec<Note> {
     let mut notes = Vec::new();
     if let Some(refused) = read_agent_file(&brief.folder.refused(), MAX_REFUSED_BYTES) {
@@ -148,8 +148,8 @@ fn refused_commands(refused: &[u8]) -> String {
     let mut commands: Vec<String> = Vec::new();
     for line in String::from_utf8_lossy(refused).lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let settings = words.iter().rposition(|word| *word == "-c").map_or(0, |at| at + 1);
-        let rest = words.iter().skip(1.max(settings + 1)).take(4).copied();
+        let settings_end = words.iter().rposition(|word| *word == "-c").map_or(0, |at| at + 1);
+        let rest = words.iter().skip(1.max(settings_end + 1)).take(4).copied();
         let command: Vec<&str> = words.first().copied().into_iter().chain(rest).collect();
         let command: String = command.join(" ").chars().take(80).collect();
         if !commands.contains(&command) {
@@ -160,7 +160,7 @@ fn refused_commands(refused: &[u8]) -> String {
     commands.join("; ")
 }
 
-/// The rules that the sandbox did not enforce on this process, except those that every run on this machine reports once.
+/// The rules that the sandbox did not enforce on this process, except those that it never enforces on this machine.
 fn unenforced(brief: &Brief<'_>) -> Option<String> {
     let read = std::fs::read(brief.folder.enforced()).ok();
     let enforced: Option<Enforcement> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());

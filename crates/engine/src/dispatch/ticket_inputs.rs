@@ -15,7 +15,7 @@ pub fn write(
     ticket_run: &TicketRun,
     folder: &Path,
 ) -> Result<Vec<Input>, Trouble> {
-    // The run's version replaces the ticket of the base.
+    // The run's version of the ticket replaces the version of the base commit.
     let ticket_file = folder.join(format!("{}.md", job.program.subject));
     std::fs::write(ticket_file, job.site.redact(&ticket_run.ticket()))?;
     let mut inputs = Vec::new();

@@ -1,5 +1,5 @@
 //! The warm start: the first attempt at a revised design starts with the tree of the last attempt, without the files that
-//! the findings discard. The last attempt may be from an earlier run; `look-back` has fetched its tree.
+//! the findings discard. The last attempt may be from an earlier run; the operation `look-back` has fetched its tree.
 
 use crate::artifacts::content;
 use crate::site::{Job, LaneTree, TREES, Trouble};

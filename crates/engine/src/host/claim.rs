@@ -83,15 +83,14 @@ impl<E: Effects> Host<E> {
             let loaded = LoadedRun::with_state(Arc::clone(&program), replayed.state.clone(), Vec::new());
             self.runs.insert(run.clone(), DrivenRun::new(program, Some(loaded), lock));
         } else {
-            // Only before the end of a run: afterwards, nothing is recorded until its background tasks are done.
+            // After the end of a run, nothing is recorded until its background tasks are done.
             self.record_lost_agents(run, &mut replayed)?;
             self.runs.insert(run.clone(), DrivenRun::new(program, None, lock));
         }
         Ok(replayed)
     }
 
-    /// Records in one commit the agents that died with the process that drove the run. They cost money, and the amount is
-    /// unknown.
+    /// Records, in one commit, the agents that died with the previous driver. Their cost is unknown.
     fn record_lost_agents(&mut self, run: &RunId, replayed: &mut Replayed) -> Result<(), HostError> {
         let mut agents = Vec::new();
         for command in self.reader.unreported_dispatches(run)? {

@@ -56,7 +56,7 @@ fn host(folder: &Path) -> Host<EndlessAgents> {
     Host::new(Arc::new(store), EndlessAgents::default(), runs).expect("a host")
 }
 
-/// Starts a run as this version, and leaves it.
+/// Starts a run as if by `version`, and leaves it.
 fn start_and_leave(folder: &Path, version: &str) -> RunId {
     let run = RunId("r1".to_string());
     let checked = remand_workflow::check_shipped("quick").expect("shipped");
@@ -81,7 +81,7 @@ fn start_and_leave(folder: &Path, version: &str) -> RunId {
     run
 }
 
-/// The notes of a run that one version started and this program resumed.
+/// The notes of a run that `started_by` started and this version resumed.
 fn notes_after_resume(started_by: &str) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a folder");
     let run = start_and_leave(folder.path(), started_by);

@@ -1,6 +1,6 @@
 //! The host: takes one message after the other, commits the resulting entry, and has the orders performed.
 //!
-//! It decides nothing: the kernel and the turn do. One thread reads one inbox, so the order is total. One commit contains
+//! The kernel and the turn make all decisions. One thread reads one inbox, so the order is total. One commit contains
 //! the waiting messages of all runs, at most one of each run.
 
 mod claim;
@@ -261,8 +261,8 @@ impl<E: Effects> Host<E> {
         Ok(())
     }
 
-    /// Commits the waiting messages in one transaction, at most one of each run, with rulings and commands. Before it,
-    /// nothing has happened in the world; after it, everything that is needed to continue is on disk.
+    /// Commits the waiting messages in one transaction, at most one of each run, with rulings and commands. Before
+    /// the commit, nothing has happened in the world; after it, everything that is needed to continue is on disk.
     fn commit(&mut self, mode: Mode, watch: &mut dyn DriveWatch) -> Result<Progress, HostError> {
         let waiting = self.backlog.len();
         let mut accepted = self.take_turns(mode)?;
@@ -375,7 +375,7 @@ impl<E: Effects> Host<E> {
     }
 
     /// Stops driving: kills the commands and records their usage. They stay open in the ledger for the process that
-    /// resumes the runs. Earlier endings are recorded; their next commands start with the resume.
+    /// resumes the runs. Endings that have arrived are recorded; the commands that follow them start on resume.
     fn leave(&mut self, watch: &mut dyn DriveWatch) -> Result<BTreeMap<RunId, DriveEnd>, HostError> {
         info!("stopping");
         self.stop_all();
@@ -441,7 +441,7 @@ fn event_name(event: &Event) -> &'static str {
     }
 }
 
-/// The run and the command of a message.
+/// The run of a message, and the command that sent it.
 fn sender_of(message: &Message) -> (RunId, Option<CommandId>) {
     let id = match message.sender {
         Sender::Command(id) => Some(id),

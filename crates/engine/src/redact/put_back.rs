@@ -19,7 +19,7 @@ struct SecretLines<'t> {
 }
 
 impl Redactor {
-    /// Restores the secrets of `original` in `text`, an edited copy of its redacted form. Unchanged lines get their
+    /// Restores the secrets of `original` in `text`, which was edited after redaction. Unchanged lines get their
     /// secrets back. Lines with equal redacted forms and different secrets are restored only if all of them are present.
     pub fn put_back(&self, original: &str, text: &str) -> RestoredText {
         let spans = self.spans(original);
@@ -82,7 +82,7 @@ fn secret_lines<'t>(text: &'t str, spans: &[Span<'_>]) -> Vec<SecretLines<'t>> {
     found
 }
 
-/// The occurrences of these lines in a string, as whole lines.
+/// The ranges where `lines` occurs in `text` as whole lines.
 fn whole_lines(text: &str, lines: &str) -> Vec<Range<usize>> {
     let begins = |at: usize| at == 0 || text[..at].ends_with('\n');
     let ends = |at: usize| at == text.len() || text[at..].starts_with(['\r', '\n']);

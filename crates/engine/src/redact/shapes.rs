@@ -1,4 +1,4 @@
-//! The shapes of known keys and passwords. A shape must not match ordinary code: hashes, identifiers, images.
+//! The shapes of known keys and passwords. A shape must not match hashes, identifiers or images in ordinary code.
 
 use regex::Regex;
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ enum Condition {
     Any,
     /// Upper case, lower case and digits mixed, as in a generated key.
     Random,
-    /// A value, not a placeholder.
+    /// A real value instead of a placeholder.
     Literal,
 }
 
@@ -67,7 +67,7 @@ const SHAPES: &[(&str, &str, Condition)] = &[
 
 const PRIVATE_KEY: &str = r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----(?:\\[nr]|(?:Proc-Type|DEK-Info|Version|Comment): ?[^\n\\]*|[A-Za-z0-9+/=\s]){40,}(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----)?";
 
-/// `password = "..."`, also as a JSON or YAML key. Only quoted literals, because code assigns expressions.
+/// `password = "..."`, also as a JSON or YAML key. It matches only quoted literals, because code assigns expressions.
 const QUOTED: &str = r#"(?i)(?:password|passwd|passphrase|secret|secret[_-]?key|api[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|private[_-]?key|client[_-]?secret)["']?\s*(?::=|=>|=|:)\s*["']([^"'\s]{8,})["']"#;
 
 /// A line of an environment file.
@@ -89,7 +89,7 @@ pub(super) fn known_shapes() -> &'static [SecretShape] {
     &KNOWN
 }
 
-/// The number of built-in shapes, for that test.
+/// The number of built-in shapes, for the test that all of them compile.
 #[cfg(test)]
 pub(super) const COUNT: usize = SHAPES.len();
 
@@ -124,7 +124,7 @@ fn is_random(text: &str) -> bool {
         && text.contains(|c: char| c.is_ascii_lowercase())
 }
 
-/// Whether a string is a value, and not a placeholder, a reference or an example.
+/// Whether a string is neither a placeholder, a reference nor a plain word.
 fn is_literal(text: &str) -> bool {
     let lower = text.to_lowercase();
     let placeholders = [

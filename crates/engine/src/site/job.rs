@@ -14,14 +14,14 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct Job {
     pub site: Arc<Site>,
-    /// The trees of the run, for this command.
+    /// The trees of the run. Programs that git starts through them carry this command's marker.
     pub trees: RunTrees,
     pub program: Arc<Program>,
     /// The state when the command was issued.
     pub state: Arc<State>,
     pub id: CommandId,
     pub issuance: Issuance,
-    /// 1-based number of this start of the command.
+    /// How many times the command has been started, including this start.
     pub number: u64,
     pub issued_at: Instant,
     pub cancel: Cancel,

@@ -62,7 +62,7 @@ impl Site {
         Ok(self.redact(&self.original()?))
     }
 
-    /// The text of the subject with its secrets, only for files that go back into the repository.
+    /// The text of the subject with its secrets. Use it only for files that go back into the repository.
     pub fn original(&self) -> Result<String, Trouble> {
         let Some(file) = &self.opened.file else { return Ok(self.opened.request.clone()) };
         let bytes = self.repository().read(&self.trees.base_tree()?, Path::new(file))?;
@@ -120,8 +120,8 @@ impl Site {
     }
 }
 
-/// Gives a new run the trees of the latest run that is over and has no driver. Without such a run, the trees are created,
-/// which only takes longer.
+/// Gives a new run the trees of the latest run that is over and has no driver. If there is no such run, trees are created
+/// later, which only takes longer.
 fn inherit_trees(settings: &Settings, reader: &Reader, run: &RunId) {
     let home = &settings.home;
     let folders = std::fs::read_dir(home.trees()).into_iter().flatten().flatten();
@@ -131,7 +131,7 @@ fn inherit_trees(settings: &Settings, reader: &Reader, run: &RunId) {
     over.sort();
     for last in over.into_iter().rev().filter(|last| last != run) {
         let Ok(_lock) = DriverLock::take(&home.run(&last), &last) else { continue };
-        // Its engine may have been killed before it could kill its processes.
+        // The engine of that run may have been killed before it could kill its processes.
         kill_marked(&last.0);
         let (from, to) = (home.trees_of(&last), home.trees_of(run));
         let inherited = remand_git::inherit(&settings.repository, (&last.0, &from), (&run.0, &to));

@@ -13,8 +13,8 @@ const SETTINGS_FOLDER: &str = "XDG_CONFIG_HOME";
 /// Folders in the git directory that contain no settings but perhaps very many files.
 const NO_SETTINGS: [&str; 5] = ["objects", "refs", "logs", "hooks", "lfs"];
 
-/// A sandbox in which nothing can be written. Of the user's home and checkout, only toolchains and git's settings are
-/// visible.
+/// A sandbox in which nothing can be written. Of the user's home and checkout, only toolchains, git's settings, the git
+/// directory and configured paths are visible.
 pub fn sandbox(settings: &Settings) -> Policy {
     let home = Path::new(&settings.user_home);
     let mut private = Privacy::of_home(home, &settings.environment);
@@ -43,7 +43,7 @@ fn settings_folder() -> Option<OsString> {
     std::env::var_os(SETTINGS_FOLDER).filter(|folder| Path::new(folder).is_absolute())
 }
 
-/// Settings files of the user's repository that contain a password, in a URL or a header.
+/// Settings files of the user's repository that contain a secret, such as a password in a URL.
 pub fn secret_settings(settings: &Settings) -> Vec<PathBuf> {
     let common = settings.repository.common_dir();
     let holds_secret = |path: &PathBuf| {

@@ -32,7 +32,7 @@ pub struct Settings {
     /// Variables that only agents inherit.
     pub agent_environment: BTreeMap<OsString, OsString>,
     pub sandbox: Sandbox,
-    /// The user's home, where toolchains keep their caches. Checks see it, agents do not.
+    /// The user's home, where toolchains keep their caches. It is the `HOME` of checks; agents get another.
     pub user_home: OsString,
     pub redactor: Redactor,
     /// The sandbox rules that this machine can enforce.

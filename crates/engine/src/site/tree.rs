@@ -18,7 +18,7 @@ pub struct LaneTree {
     pub base: CommitId,
     /// The content of the lane.
     pub tree: TreeId,
-    /// An earlier change that conflicts with changes merged since; the work starts without it.
+    /// An earlier change that conflicts with changes merged since then; the work starts without it.
     pub conflicting: Option<TreeId>,
 }
 
@@ -49,7 +49,7 @@ impl LaneContent {
         LaneContent { tree: tree.clone(), ..self.clone() }
     }
 
-    /// Checks the content out into a tree that agents never write to, so that files ignored by git cannot affect a check.
+    /// Checks the content out into a tree that agents never write to, so files ignored by git cannot affect a check.
     pub fn check_out(&self, job: &Job) -> Result<WorkTree, Trouble> {
         Ok(job.trees.lend(&self.name, TaskStart::Tree(&self.tree))?)
     }
@@ -74,7 +74,7 @@ impl LaneTree {
         Ok(LaneTree { work, ..self })
     }
 
-    /// The tree for new work in the lane: the lane's change so far, on top of the changes merged since.
+    /// The tree for new work in the lane: the lane's change so far, on top of the changes merged since then.
     pub fn for_work(job: &Job) -> Result<LaneTree, Trouble> {
         let Some((task, batch, written)) = lane_task(job) else {
             return main(job);
@@ -122,7 +122,7 @@ fn task_content(job: &Job, task: &str, batch: u16, written: Digest) -> Result<(C
     Ok((base, tree))
 }
 
-/// Task, batch and last change of the lane.
+/// Task, batch and last change of the lane; `None` on the main line.
 fn lane_task(job: &Job) -> Option<(String, u16, Digest)> {
     let Lane::Task { batch, index } = job.id.lane else {
         return None;
@@ -155,19 +155,19 @@ fn main_content(job: &Job) -> Result<TreeId, Trouble> {
 fn main_line(job: &Job) -> Result<TreeId, Trouble> {
     let trees = &job.trees;
     let current = trees.main_state()?;
-    let wanted = match last_written(job)? {
+    let expected = match last_written(job)? {
         Some(written) => trees.kept(written)?.map(|kept| kept.tree),
         None => Some(trees.base_tree()?),
     };
-    Ok(match wanted {
-        Some(wanted) if wanted != current.tree => {
-            trees.record(&wanted, "work of the run", &job.id.to_string())?.tree
+    Ok(match expected {
+        Some(expected) if expected != current.tree => {
+            trees.record(&expected, "work of the run", &job.id.to_string())?.tree
         }
         Some(_) | None => current.tree,
     })
 }
 
-/// The digest of the tree artifact that was written last. Each of them is the whole tree, with everything written before.
+/// The digest of the tree artifact that was written last. Each tree artifact is the whole tree, including earlier writes.
 fn last_written(job: &Job) -> Result<Option<Digest>, Trouble> {
     let ids = TREES.iter().filter_map(|name| Some((*name, job.program.artifact_named(name)?)));
     let written: Vec<(&str, Digest)> = ids

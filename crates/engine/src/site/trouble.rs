@@ -20,7 +20,7 @@ impl Trouble {
         Trouble { failure, detail: detail.into() }
     }
 
-    /// Something around the engine is missing or broken; it is not a defect of the work.
+    /// The environment of the engine is broken; the work is not at fault.
     pub fn environment(detail: impl Into<String>) -> Trouble {
         Trouble::new(Failure::Environment, detail)
     }

@@ -15,14 +15,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// The folders of a run's dispatches, in the folder of the run.
 pub(crate) const DISPATCHES: &str = "dispatches";
 
-/// The start marker of an agent, in the folder of its dispatch, where no agent can write. Its modification time is the
-/// last sign of life. Name and fields must stay as in version 0.1.0.
+/// The start marker of an agent, in the folder of its dispatch, where no agent can write. The modification time of
+/// the file is the last sign of life. Name and fields must stay as in version 0.1.0.
 const START_MARKER: &str = "began.json";
 
 /// Minimum time between two updates of the modification time.
 const TOUCH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The number of folders to sync for a start marker: of the dispatch, of all dispatches, and of the run. Each may be new.
+/// The folders of the dispatch, of all dispatches, and of the run are synced after a start, because each may be new.
 const FOLDERS_TO_SYNC: usize = 3;
 
 /// The ledger of a repository, with the folders of its runs.

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-/// The maximum wait that the number of failures can cause.
+/// An upper bound on the wait that failures alone can cause.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// The maximum wait that a service can ask for.
 const MAX_REQUESTED_WAIT: Duration = Duration::from_secs(15 * 60);
 
-/// The wait doubles with each failure, starting at one second. A service that asks for a longer wait gets it, up to a
+/// The wait doubles with each failure, from 1 to 32 seconds. A service that asks for a longer wait gets it, up to a
 /// limit. The wait never exceeds the time that the run has left.
 pub(super) fn backoff(failures: u16, requested: Option<Duration>, time_left: Option<Duration>) -> Duration {
     if failures == 0 {

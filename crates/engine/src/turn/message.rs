@@ -32,8 +32,8 @@ pub struct Message {
     pub event: Event,
     pub facts: Facts,
     pub blobs: Vec<Blob>,
-    /// How many dispatches of the same agent failed in a row before this one, over all runs. The host looks it up in the
-    /// ledger if `failed_agent` returns an agent.
+    /// How many dispatches of the same agent failed in a row before this one because of their environment, over all runs.
+    /// The host looks the number up in the ledger if `failed_agent` returns an agent.
     pub failures_before: Option<u16>,
 }
 

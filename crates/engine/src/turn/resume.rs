@@ -12,7 +12,7 @@ use remand_ledger::fact::{Note, NoteKind};
 use remand_ledger::{Millis, RunId};
 use serde::{Deserialize, Serialize};
 
-/// The last agent that started for a command.
+/// The start of an agent for a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentStart {
     pub command: CommandId,
@@ -62,7 +62,7 @@ pub fn redeliver(loaded: &mut LoadedRun, open: Vec<Redelivery>, now: &Now) -> Ve
     open.into_iter().filter_map(|redelivery| order(loaded, issue(redelivery), now)).collect()
 }
 
-/// The warning that a run continues with another version of the program than the one that started it.
+/// The warning that another version of the program started the run; `None` if the versions are the same.
 pub fn version_warning(started_by: &str, version: &str) -> Option<Note> {
     let text = format!("started by version {started_by}, continued by version {version}");
     let note = Note { kind: NoteKind::Warning, text, files: Vec::new(), blob: None };

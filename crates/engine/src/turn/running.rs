@@ -4,8 +4,8 @@ use remand_kernel::ids::CommandId;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// Wall time is charged while at least one command is running: not while the run waits for a human, is paused, or has no
-/// driver.
+/// The running commands. Wall time is charged while there is at least one, so not while the run waits for a human, is
+/// paused, or has no driver.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RunningCommands {
     commands: BTreeSet<CommandId>,

@@ -123,7 +123,7 @@ fn refuse_result(loaded: &LoadedRun, event: &mut Event, id: CommandId, refusal: 
     }
 }
 
-/// The environment failure that this turn retries.
+/// A retry after a failure of the environment.
 struct Retry {
     /// The command that failed; `None` if all held commands are tried again.
     failed: Option<CommandId>,

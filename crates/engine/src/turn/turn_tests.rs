@@ -270,7 +270,7 @@ fn a_cancel_stops_running_commands_and_restores_the_trees_of_commands_of_other_p
 }
 
 #[test]
-fn a_run_that_ends_is_finished() {
+fn the_end_of_a_run_gives_only_the_order_to_finish() {
     let (mut loaded, setup) = start_run();
     let (_, orders) = end_with(&mut loaded, setup, Report::saying("refused"), 1);
     assert_eq!(orders, [EffectOrder::Finish]);

@@ -11,7 +11,7 @@ use std::path::Path;
 /// The folder of the artifacts.
 const ARTIFACTS: &str = "artifacts";
 
-/// The file that records why the documents of a run are not on its branch. It exists until they are.
+/// The file that records why the documents of a run are not on its branch. It is removed once they are.
 const NOT_ON_BRANCH: &str = "not-on-branch.txt";
 
 /// The file that records what is missing in the folder of a run that is over. It exists until nothing is missing.

@@ -210,7 +210,6 @@ impl Effects for Workshop {
     }
 }
 
-/// Performs a command.
 fn perform(job: &Job, command: &Command) -> CommandEnding {
     let documents = || ticket::update_branch(&job.site, &job.trees, &job.id.to_string());
     let ended = match command {
