@@ -1,7 +1,7 @@
 //! The canonical text of a JSON value: keys sorted, independent of insertion order.
 //!
-//! `serde_json` keeps insertion order in this build, because the Agent Client Protocol client enables that feature. So
-//! every JSON value that is hashed, stored or shown is written by this module or by `contract::to_yaml`.
+//! `serde_json` keeps insertion order in this build, because the Agent Client Protocol client enables `preserve_order`.
+//! So every JSON value that is hashed, stored or shown is written by this module or by `contract::to_yaml`.
 
 use serde_json::Value;
 

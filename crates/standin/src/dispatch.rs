@@ -35,7 +35,7 @@ impl DispatchProgress {
     }
 }
 
-/// Finds the last path of a result file in a string, if a dispatch file that belongs to it is readable.
+/// Tries the result paths in a prompt, last first, until one has a readable dispatch file.
 fn find_in(text: &str) -> Option<(PathBuf, DispatchInfo)> {
     text.rmatch_indices(RESULT_SUFFIX).find_map(|(end, _)| {
         let before = &text[..end];
@@ -45,7 +45,7 @@ fn find_in(text: &str) -> Option<(PathBuf, DispatchInfo)> {
     })
 }
 
-/// Positions at which a path that ends here may start, nearest first. Paths may contain spaces.
+/// Positions at which a path at the end of `before` may start, nearest first. Paths may contain spaces.
 fn path_starts(before: &str) -> impl Iterator<Item = usize> {
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     before.rmatch_indices('/').map(|(slash, _)| slash).take_while(move |slash| *slash >= line_start)

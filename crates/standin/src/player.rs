@@ -17,7 +17,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct ScriptPlayer {
     script: Script,
-    /// The plan by dispatch file and tool names. It depends on existing files, so it is made when a conversation starts.
+    /// The plans, by dispatch file and tool names. Each conversation gets a new plan, because plans depend on files.
     plans: BTreeMap<(PathBuf, Vec<String>), Arc<TurnPlan>>,
     /// How often each outage was served, by dispatch file and index of the action.
     served_outages: BTreeMap<(PathBuf, usize), u32>,

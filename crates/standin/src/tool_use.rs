@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_is_the_argument_result_or_all_arguments() {
+    fn a_result_is_passed_as_the_argument_result_or_as_all_arguments() {
         let result = json!({"agent": "a"});
         let object = json!({"type": "object", "properties": {"result": {"type": "object"}}});
         assert_eq!(submit_arguments(&object, &result), json!({"result": {"agent": "a"}}));

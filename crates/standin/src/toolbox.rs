@@ -147,7 +147,7 @@ impl Toolbox<'_> {
         Purpose::Patch { tree: self.info.tree.clone(), path: path.to_owned(), change }
     }
 
-    /// Programs allow changes to an existing file only after reading it.
+    /// Reads an existing file before it is changed, because programs require this.
     fn after_reading(&self, path: &Path, change: ToolUse) -> Vec<ToolUse> {
         let read = self.find(READ).filter(|_| path.is_file());
         let read = read.map(|tool| tool_use(tool, Purpose::Read(path.to_owned())));

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 /// The command-line options that name folders, as the user typed them.
 static FOLDER_OPTIONS: OnceLock<String> = OnceLock::new();
 
-/// Records the folders that the command line names. The first call counts.
+/// Records the folders that the command line names. Only the first call has an effect.
 pub fn set_folders(folders: &[(&str, Option<&Path>)]) {
     let _ = FOLDER_OPTIONS.set(folder_options(folders));
 }

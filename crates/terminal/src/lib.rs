@@ -1,4 +1,4 @@
-//! What commands print in a terminal, and how they end.
+//! The terminal output of commands, and their exit codes.
 //!
 //! All text goes through `output`, which removes control sequences. Nothing here affects what a run does.
 

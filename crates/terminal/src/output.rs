@@ -40,7 +40,7 @@ pub fn print_line(value: &serde_json::Value) -> Result<(), CommandFailure> {
     print(&format!("{}\n", escape_controls(&ordered::line(value))))
 }
 
-/// Prints stored content: unchanged to a pipe or file; to a terminal without escapes, each line formatted by `format`.
+/// Prints stored content. A pipe or file gets it unchanged; a terminal gets formatted lines without escapes.
 pub fn print_stored(bytes: &[u8], format: impl Fn(&str) -> String) -> Result<(), CommandFailure> {
     if !io::stdout().is_terminal() {
         return print_bytes(bytes);
@@ -70,7 +70,7 @@ fn write(parts: &[&[u8]]) -> Result<(), CommandFailure> {
     }
 }
 
-/// Replaces control characters that JSON allows and a terminal would obey with equivalent JSON escapes.
+/// Escapes control characters that JSON allows, but that a terminal would obey.
 pub fn escape_controls(json: &str) -> String {
     let is_obeyed = |c: char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
     if !json.contains(is_obeyed) {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// How often a waiting thread checks for a signal.
+/// Time between two checks for a signal.
 const POLL: Duration = Duration::from_millis(20);
 
 /// A flag that is set when a signal asks this process to end.
@@ -19,7 +19,7 @@ impl Stop {
         let stop = Stop::default();
         for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP]
         {
-            // Without a handler, the signal ends the process immediately; the run can still be resumed.
+            // If this fails, the signal ends the process immediately; the run can still be resumed.
             let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop.0));
             let _ = signal_hook::flag::register(signal, Arc::clone(&stop.0));
         }

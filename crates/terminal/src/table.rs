@@ -7,7 +7,7 @@ use crate::line::{self, cut, pad, width, wrap};
 pub const WIDTH: usize = 100;
 /// Spaces between two columns.
 const GAP: usize = 2;
-/// Minimum width of a column, in columns of the terminal.
+/// Minimum width of a table column, in columns of the terminal.
 const MIN_WIDTH: usize = 8;
 
 /// How a column handles text that is too wide.
@@ -146,7 +146,7 @@ impl TextTable {
     }
 }
 
-/// Labelled lines, one below the other. A long value wraps in its own column.
+/// Labelled lines, one below the other. A long value wraps within its column.
 #[derive(Clone, Debug, Default)]
 pub struct FieldList {
     rows: Vec<(String, Cell)>,

@@ -39,13 +39,13 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     for result in measured.results.iter().filter(|result| result.counts() && !result.passed()) {
         done.note(NoteKind::Warning, format!("`{}` fails before any change", result.name));
     }
-    if proves_nothing(&measured.results) {
+    if no_build_or_test_passes(&measured.results) {
         let text = "no build and no test passes before any change: unless the run repairs that, its work cannot be \
                     verified and is not committed; repair it first, or configure other checks under `[checks]` in \
                     remand.toml";
         done.note(NoteKind::Warning, text);
     }
-    // A workflow that does not start with `prepare` has not reported these yet.
+    // Without `prepare`, missing content has not been reported yet.
     let notes = job.site.reader()?.notes(&job.site.run)?;
     for missing in job.site.repository().missing_content(job.site.trees.base())? {
         let text = missing.to_string();
@@ -68,7 +68,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
 }
 
 /// Whether builds or tests exist and none of them passes, so the gate would refuse any change.
-fn proves_nothing(results: &[CheckResult]) -> bool {
+fn no_build_or_test_passes(results: &[CheckResult]) -> bool {
     let mut builds_and_tests =
         results.iter().filter(|result| result.tier > Some(Tier::One) && result.counts()).peekable();
     builds_and_tests.peek().is_some() && !builds_and_tests.any(CheckResult::passed)

@@ -1,4 +1,4 @@
-//! Checks the content of a lane: makes a plan, and checks the content out only if a check must run.
+//! Runs checks on the content of a lane, which is checked out only if a check must run.
 
 use crate::pinned::Cache;
 use crate::site::{Job, LaneContent, Trouble, sandbox, secret_settings};

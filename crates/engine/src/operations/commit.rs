@@ -15,7 +15,7 @@ use std::path::Path;
 /// Maximum length of a subject line, in characters.
 const MAX_SUBJECT: usize = 72;
 
-/// Phrases in the output of a program that the sandbox denied a file.
+/// Phrases that programs print when the sandbox denies them a file.
 const DENIED: [&str; 3] = ["Permission denied", "PermissionError", "EACCES"];
 
 const HINT: &str = "; hooks run in the same sandbox as checks: if yours write elsewhere, such as to a cache, list the \
@@ -90,7 +90,7 @@ fn report_commit(job: &Job, mut done: Done, commit: &CommitId) -> Done {
     done
 }
 
-/// Verifies a tree that a hook changed. Returns why it does not pass; `None` if it does.
+/// Verifies a tree that a hook changed. Returns why the tree does not pass; `None` if it does.
 fn verify_hook_tree(job: &Job, tree: &TreeId, done: &mut Done) -> Result<Option<String>, Trouble> {
     done.note(NoteKind::Warning, "a commit hook changed the tree, so it was verified again");
     let changed = LaneContent::of(job)?.holding(tree);

@@ -11,7 +11,7 @@ use remand_ledger::fact::{Artifact, NoteKind};
 use remand_source::{Language, ParsedSource};
 use std::path::Path;
 
-/// Extensions of files that contain only prose. `.txt` is missing because build tools read some of those files.
+/// Extensions of files that contain only prose. `.txt` is missing because build tools read some `.txt` files.
 const PROSE_EXTENSIONS: [&str; 4] = ["md", "markdown", "rst", "adoc"];
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
@@ -91,7 +91,7 @@ fn why_not_cosmetic(
     Ok(changes.is_empty().then(|| "the patches change nothing".to_string()))
 }
 
-/// Whether the syntax stays the same. Prose has no syntax. A file in an unknown language counts as changed.
+/// Whether the syntax stays the same. Prose always counts as the same, a file in an unknown language never.
 fn is_same_syntax(path: &Path, before: &[u8], after: &[u8]) -> bool {
     let (Ok(before), Ok(after)) = (std::str::from_utf8(before), std::str::from_utf8(after)) else {
         return false;

@@ -40,8 +40,8 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     Ok(done)
 }
 
-/// The figures of earlier runs of this workflow, oldest first, and then of this run: `reports` raises alerts for the
-/// last one.
+/// The figures of earlier runs of this workflow, oldest first. This run comes last, because `reports` raises alerts for
+/// the last run.
 fn earlier_and_this_run(reader: &Reader, row: &RunRow) -> Result<Vec<RunFigures>, LedgerError> {
     let is_earlier = |other: &RunRow| {
         other.workflow == row.workflow && other.created_at < row.created_at && other.stage.is_over()

@@ -1,8 +1,8 @@
 //! `look-back`: continues a design revision that was approved in an earlier run.
 //!
-//! The revision count identifies the findings. Findings and design come from the ledger. In another clone, whose ledger
-//! lacks them, they come from the ticket's documents. The tree of the last attempt is reused if the repository still
-//! has it.
+//! The revision count identifies the findings. Findings and design come from the ledger. If the ledger lacks them, as
+//! in another clone, they come from the ticket's documents. The tree of the last attempt is reused if the repository
+//! still has it.
 
 use super::Done;
 use crate::dispatch::LEFT;
@@ -52,7 +52,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     Ok(done)
 }
 
-/// Keeps the tree of the last attempt for the first attempt of this run. Returns a note that says what it starts from.
+/// Keeps the earlier run's last tree for the first attempt of this run. Returns a note on where that attempt starts.
 fn inherit_tree(job: &Job, inherited: Option<&InheritedRevision>) -> Result<(NoteKind, String), Trouble> {
     let from_base =
         |why: String| Ok((NoteKind::Warning, format!("{why}; the first attempt starts from the base")));

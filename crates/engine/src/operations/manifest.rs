@@ -51,7 +51,7 @@ struct PayloadProse {
     open: Vec<String>,
 }
 
-/// The prose of a result, unchanged.
+/// The prose of a result, in its author's words.
 fn prose(reader: &Reader, row: Option<DispatchRow>) -> Result<String, Trouble> {
     let Some(result) = row.and_then(|row| row.result) else { return Ok(String::new()) };
     let Some(value) = document(&content(reader, result)?) else { return Ok(String::new()) };

@@ -37,7 +37,7 @@ pub struct Measurement {
     discrepancies: Vec<String>,
     /// The files that differ from the base.
     changed: Vec<String>,
-    /// The tree of the task's baseline rows, if some were measured.
+    /// The tree of the task's baseline rows, if any were measured.
     baseline_tree: Option<String>,
     occasion: Occasion,
 }
@@ -82,7 +82,7 @@ pub fn measure(
     if phase != RowPhase::Baseline {
         let scope = TaskScope { task, selection, left_out: &left_out };
         start = TaskBaseline::measure(job, content, &reader, &earlier, &base, scope)?;
-        // Baselines of other tasks do not concern this one.
+        // Baselines of other tasks do not concern this task.
         earlier.retain(|row| row.phase != RowPhase::Baseline || start.includes(row));
         before = baseline_results(&reader, &earlier)?;
         before.extend(start.results.iter().cloned());
@@ -130,7 +130,7 @@ pub fn measure(
     };
     if phase != RowPhase::Baseline {
         let tree = match tree {
-            // Findings look up the file and line of a failure in a tree.
+            // The file and line of a failure are looked up in a tree.
             None if measured.results.iter().any(|result| !result.passed()) => Some(content.check_out(job)?),
             tree => tree,
         };
@@ -149,19 +149,19 @@ impl Measurement {
         result.passed() || !result.counts() || self.rows.iter().any(failed_before)
     }
 
-    /// Adds a row that fails the gate if a finding is critical. Otherwise a test that passed before and is now gone or
-    /// skipped would pass the gate, because it does not fail its check.
+    /// If a finding is critical, adds a row that fails the gate. Without this row, the gate would overlook a test that
+    /// passed before and is now gone or skipped, because such a test does not fail its check.
     pub fn count_regressions(&mut self) {
-        let worse: Vec<&str> = self
+        let critical: Vec<&str> = self
             .findings
             .iter()
             .filter(|finding| finding.severity >= Severity::Critical)
             .map(|finding| finding.claim.as_str())
             .collect();
-        if worse.is_empty() {
+        if critical.is_empty() {
             return;
         }
-        let reason = worse.join("; ");
+        let reason = critical.join("; ");
         let result = CheckResult::of_engine(REGRESSIONS, Some(Tier::Two), CheckEnd::Failed, reason);
         self.add(&[result]);
     }
@@ -291,7 +291,7 @@ fn had_tests(rows: &[EvidenceRow]) -> HadTests {
     if has_tests { HadTests::Yes } else { HadTests::No }
 }
 
-/// Whether a test that no longer runs passes under another name, or has a finding already.
+/// Whether a missing test now passes under another name, or already has a finding.
 fn is_accounted_for(test: &str, result: &CheckResult, integrity: &Integrity) -> bool {
     let passes = |name: &str| {
         let has_name = |now: &&TestResult| now.name != test && remand_checks::ends_with_name(&now.name, name);
@@ -302,7 +302,7 @@ fn is_accounted_for(test: &str, result: &CheckResult, integrity: &Integrity) -> 
         || integrity.findings.iter().any(|finding| remand_checks::ends_with_name(test, &finding.place.symbol))
 }
 
-/// The files that the lane changed. A task runs only the checks that these files can affect; the merged tree runs all.
+/// The files that the lane changed. A task runs only the checks that they can affect; the merged tree needs all checks.
 fn lane_changes(job: &Job, content: &LaneContent) -> Result<Vec<String>, Trouble> {
     let base = job.site.repository().tree_of(&content.base)?;
     let changed = job.site.repository().changed(&base, &content.tree)?;

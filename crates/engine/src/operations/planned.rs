@@ -62,7 +62,7 @@ pub fn last_test_writer_result(job: &Job, reader: &Reader) -> Result<Option<Disp
     Ok(rows.into_iter().rfind(|row| row.says.is_some() && writes_tests(&row.role)))
 }
 
-/// That result as an implementation report.
+/// The last accepted result of a role that writes tests, as an implementation report.
 pub fn last_test_report(job: &Job, reader: &Reader) -> Result<Option<Implementation>, Trouble> {
     match last_test_writer_result(job, reader)? {
         Some(row) => result_of(reader, &row, SchemaId::ImplementationReport),

@@ -12,7 +12,7 @@ use std::path::Path;
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let reader = job.site.reader()?;
     let mut done = Done::with_signal("ready");
-    // A user who changed the request has seen these already, and decided to continue.
+    // The user has seen the notes of an earlier `prepare`, and decided to continue with a changed request.
     let notes = reader.notes(&job.site.run)?;
     for CheckoutFinding { kind, text } in checkout::facts_of(&job.site)?.findings {
         let (asks, kind) = match kind {

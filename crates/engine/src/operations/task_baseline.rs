@@ -8,7 +8,7 @@ use remand_ledger::Reader;
 use remand_ledger::query::CheckRow;
 use std::collections::BTreeSet;
 
-/// Number of digits of a tree id that people see.
+/// Number of digits in a shortened tree id.
 const SHORT_ID_DIGITS: usize = 12;
 
 /// Results that a task is compared with, in addition to the run's baseline. Empty if the run's baseline is enough.
@@ -36,7 +36,7 @@ impl TaskBaseline {
         row.task.is_none() || (row.task == self.task && self.tree.as_ref().is_some_and(is_on))
     }
 
-    /// Runs checks on the tree that the content started from, if the ledger has no row for them.
+    /// Runs the checks that the ledger has no row for, on the tree that the content started from.
     pub fn measure(
         job: &Job,
         content: &LaneContent,
@@ -104,7 +104,7 @@ fn covers(row: &CheckRow, spec: &CheckSpec, left_out: &LeftOut) -> bool {
     spec.members.is_none() || commands.into_iter().any(|command| command == row.command)
 }
 
-/// These checks and those that they need, in order.
+/// The missing checks and the checks that they need, in the order of `specs`.
 fn with_needed(specs: &[&CheckSpec], missing: &BTreeSet<&str>) -> Vec<CheckSpec> {
     let mut needed = missing.clone();
     for spec in specs.iter().rev() {

@@ -110,7 +110,7 @@ pub fn tier_four(
     Ok((rows, findings.collect()))
 }
 
-/// The smoke commands from the last verifier of a task, or of every task.
+/// The smoke commands that the last verifier of a task proposed; without a task, those for each task.
 fn smoke_proposals(job: &Job, task: Option<&str>) -> Result<SmokeProposals, Trouble> {
     let reader = job.site.reader()?;
     let is_verifier = |role: &str| {

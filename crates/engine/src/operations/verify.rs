@@ -12,7 +12,7 @@ use remand_kernel::finding::Severity;
 use remand_ledger::fact::NoteKind;
 use std::collections::BTreeSet;
 
-/// The quick checks on a task's tree. They are not a gate: a pass proves nothing yet.
+/// Runs the quick checks on a task's tree. They are not a gate: a pass proves nothing yet.
 pub fn quick(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
     let lane = LaneContent::of(job)?;
     let mut measured = measure(job, &lane, Selection::Quick, task, RowPhase::After)?;
@@ -24,7 +24,7 @@ pub fn quick(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
     Ok(done)
 }
 
-/// All checks on a task's tree, or on the run's tree if there are no tasks.
+/// Runs all checks on a task's tree, or on the run's tree if there are no tasks.
 pub fn all(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
     let size = match task {
         Some(task) => task_size(job, task)?,
@@ -33,7 +33,7 @@ pub fn all(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
     gate(job, task, task, size)
 }
 
-/// All checks on the merged tree. A failure there counts against the task that was merged last.
+/// Runs all checks on the merged tree. A failure there counts against the task that was merged last.
 pub fn integrate(job: &Job) -> Result<Done, Trouble> {
     let operations = job.site.reader()?.operations(&job.site.run)?;
     let merged = operations.iter().rev().find(|row| row.result.as_deref() == Some(MERGED));

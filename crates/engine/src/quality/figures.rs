@@ -150,7 +150,7 @@ pub(super) fn phase_order(reader: &Reader, row: &RunRow) -> Result<Option<Vec<St
 }
 
 /// How often each phase was entered, ordered by first entry. A command id consists of phase, lane, visit and then the
-/// seat, so all commands of a visit share the first parts.
+/// seat, so all commands of a visit share the part before the seat.
 fn visits(reader: &Reader, run: &RunId) -> Result<Vec<(String, u64)>, LedgerError> {
     let dispatches = reader.dispatches(run)?.into_iter().map(|row| (row.seq, row.phase, row.command));
     let operations = reader.operations(run)?.into_iter().map(|row| (row.seq, row.phase, row.command));
@@ -174,8 +174,8 @@ fn visits(reader: &Reader, run: &RunId) -> Result<Vec<(String, u64)>, LedgerErro
 /// is merged again adds only its later changes; a reverted task adds nothing.
 fn changed_lines(reader: &Reader, run: &RunId) -> Result<u64, LedgerError> {
     let patches = patches(reader, run)?;
-    let last = |part: &str, before: u64| {
-        let versions = patches.iter().filter(|row| row.part == part && row.seq <= before);
+    let last = |part: &str, until: u64| {
+        let versions = patches.iter().filter(|row| row.part == part && row.seq <= until);
         versions.max_by_key(|row| row.seq)
     };
     let whole = last("", u64::MAX);
@@ -207,8 +207,8 @@ fn patches(reader: &Reader, run: &RunId) -> Result<Vec<ArtifactRow>, LedgerError
     Ok(patches)
 }
 
-/// Whether a patch of the whole tree is part of the result, because the tree was not reverted to the base. True if the
-/// run cannot be replayed.
+/// Whether a patch of the whole tree is part of the result: false if the tree was reverted to the base, true if the run
+/// cannot be replayed.
 fn is_in_result(reader: &Reader, run: &RunId, patch: &ArtifactRow) -> bool {
     let Ok(Replayed { program, state, .. }) = replay(reader, run, ReplayFrom::Snapshot) else { return true };
     let artifact = program.artifact_named(&patch.name);

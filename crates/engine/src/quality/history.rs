@@ -20,7 +20,7 @@ pub struct Alert {
     pub runs: usize,
 }
 
-/// Compares the last of a phase's rates, oldest first, with those of up to twenty runs before it.
+/// Compares the last rate of a phase with up to twenty rates before it. `rates` starts with the oldest.
 pub fn alert(phase: &str, rates: &[f64]) -> Option<Alert> {
     let (rate, earlier) = rates.split_last()?;
     let earlier = &earlier[earlier.len().saturating_sub(MAX_RUNS)..];

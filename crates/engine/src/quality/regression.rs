@@ -84,15 +84,15 @@ impl RegressionLine {
     fn fit(points: &[RunEffort]) -> Option<RegressionLine> {
         let count = points.len() as f64;
         let mean = points.iter().map(|point| point.size).sum::<f64>() / count;
-        let effort = points.iter().map(|point| point.effort).sum::<f64>() / count;
+        let mean_effort = points.iter().map(|point| point.effort).sum::<f64>() / count;
         let sum = |term: &dyn Fn(&RunEffort) -> f64| points.iter().map(term).sum::<f64>();
         let spread = sum(&|point| (point.size - mean).powi(2));
         if spread <= 0.0 {
             return None;
         }
-        let slope = sum(&|point| (point.size - mean) * (point.effort - effort)) / spread;
-        let intercept = effort - slope * mean;
-        let total = sum(&|point| (point.effort - effort).powi(2));
+        let slope = sum(&|point| (point.size - mean) * (point.effort - mean_effort)) / spread;
+        let intercept = mean_effort - slope * mean;
+        let total = sum(&|point| (point.effort - mean_effort).powi(2));
         let residual = sum(&|point| (point.effort - intercept - slope * point.size).powi(2));
         // If all efforts are equal, the size explains nothing.
         let r2 = if total > 0.0 { 1.0 - residual / total } else { 0.0 };

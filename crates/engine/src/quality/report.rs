@@ -1,4 +1,4 @@
-//! Reports over all runs of a repository, by workflow: yield, density, correction rates and costs.
+//! Reports about all runs of a repository, one for each workflow: yield, density, correction rates and costs.
 
 use super::figures::{Cost, PhaseFigures, RunFigures, ratio};
 use super::history::{Alert, alert};
@@ -66,7 +66,7 @@ fn report(workflow: &str, runs: &[&RunFigures]) -> QualityReport {
     }
 }
 
-/// All phases, in the order of the newest run. A phase that only older runs have comes after its predecessor in them.
+/// All phases, in the order of the newest run. A phase that only older runs have keeps its predecessor.
 fn phase_names(runs: &[&RunFigures]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for run in runs.iter().rev() {

@@ -1,5 +1,5 @@
-//! The commands whose result still counts. A command that a rollback cancelled may still end, but does not affect the
-//! rounds.
+//! The commands whose result still counts. A command that a rollback cancelled may still end, but its result does not
+//! affect the rounds.
 
 use remand_kernel::command::Command;
 use remand_kernel::ids::CommandId;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// The extension of the file with given gaps: the one for `docs/login.md` is `docs/login.gaps.yaml`.
+/// The extension of the file with given gaps: `docs/login.gaps.yaml` belongs to `docs/login.md`.
 pub const GAPS_FILE: &str = "gaps.yaml";
 
 /// The content of the file.

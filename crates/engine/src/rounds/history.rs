@@ -67,7 +67,7 @@ impl RoundHistory {
         Ok(crate::artifacts::content(reader, text.blob)?)
     }
 
-    /// The checkpoint to restore for a rollback to this round: the last one that is not later.
+    /// The checkpoint to restore for a rollback to a round: the last checkpoint at or before that round.
     pub fn checkpoint_of(&self, round: u32) -> Option<u16> {
         let at = self.checkpoints.iter().rposition(|checkpoint| *checkpoint <= round)?;
         u16::try_from(at + 1).ok()
@@ -93,7 +93,7 @@ impl RoundHistory {
 }
 
 impl RoundHistory {
-    /// Closes the current round; `board` is the board of the next one.
+    /// Closes the current round; `board` is the board of the next round.
     pub fn close(&mut self, board: Board, end: &str, remarks: Vec<String>, at: Millis) {
         let round = board.rows().last().map_or(self.current.round, |row| row.round);
         let mut sheet = std::mem::replace(&mut self.current, RoundSheet::of(board.round()));

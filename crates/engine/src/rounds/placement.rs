@@ -26,7 +26,7 @@ pub enum PlacementError {
     AbsorbsText { section: String },
 }
 
-/// Inserts text: instead of the passage that it replaces, before the section's first subsection, or as a new section.
+/// Inserts text in place of a passage that it replaces, before the section's first subsection, or as a new section.
 pub fn place_text(document: &str, placement: &Placement) -> Result<String, PlacementError> {
     let mut markdown = Markdown::read(document);
     let absorbs_text = || PlacementError::AbsorbsText { section: placement.section.clone() };

@@ -200,7 +200,7 @@ impl HistoryReplay<'_> {
         Ok(())
     }
 
-    /// Adds a dispatch without a result.
+    /// Records a dispatch without a result, if it belongs to the rounds.
     fn add_mishap(&mut self, phase: PhaseId, seat: u16, failure: String, row: &JournalRow) {
         let Some(SchemaId::GapProposals | SchemaId::GapReview | SchemaId::GapInventory) = self.schema(phase)
         else {

@@ -53,7 +53,7 @@ impl RoundTask {
     }
 }
 
-/// The rollback request that the current round retries: the last one, unless a round has counted since.
+/// The last rollback request, if the current round is a retry after it; `None` if a round has counted since.
 pub fn retry_of<'r>(board: &Board, rounds: &'r Rounds) -> Option<&'r RollbackRequest> {
     let last = rounds.rollbacks().last()?;
     let RollbackCause::Requested(request) = &last.cause else { return None };
@@ -147,7 +147,7 @@ mod tests {
 
     // SR-11
     #[test]
-    fn only_the_retry_gets_the_reason_of_the_rollback() {
+    fn a_retry_gets_the_reason_of_the_rollback_and_a_skip_continues_with_the_next_round() {
         let board = board(&["A"]);
         let mut rounds = Rounds::default();
         rounds.start(&board);

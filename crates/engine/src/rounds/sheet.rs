@@ -31,8 +31,9 @@ pub struct RoundSheet {
     pub remarks: Vec<String>,
     /// How the round ended; empty while it is open.
     pub end: String,
-    /// The document and the board when the round was closed or rolled back.
+    /// The document when the round was closed.
     pub text: Option<DocumentVersion>,
+    /// The board when the round was closed or rolled back.
     pub board: Option<Board>,
     pub started_at: Option<Millis>,
     pub closed_at: Option<Millis>,

@@ -1,7 +1,7 @@
 //! The results of engineers and reviewer in a round, prepared for the gap board.
 //!
-//! A valid result may refer to gaps and issues that it must not touch. These parts are left out and reported; the rest
-//! counts.
+//! A valid result may concern gaps or issues that its author must not touch. Those parts are left out and reported; the
+//! rest counts.
 
 use super::sheet::RoundSheet;
 use crate::site::Trouble;

@@ -220,7 +220,7 @@ impl<'o> HistoryBuilder<'o> {
         self.program.phase(phase).contracts().iter().any(|id| self.program.contract(*id).states_approach)
     }
 
-    /// Findings with the same number replace earlier ones.
+    /// Adds findings. They replace earlier findings with the same number that led to no revision.
     fn add_findings(&mut self, findings: BlobId, at: Millis) {
         let number = self.history.count + 1;
         self.history.revisions.retain(|revision| revision.number != number || revision.ruled_out.is_some());

@@ -17,7 +17,7 @@ pub struct FindingsCause {
 }
 
 impl FindingsCause {
-    /// Derives the cause from the failing phase of the normal order and its signal.
+    /// Derives the cause from the phase that failed, and its signal.
     pub fn derive(program: &Program, from: PhaseId, signal: SignalId, why: String) -> FindingsCause {
         let phase = program.phase(from);
         let contract = phase.contracts().first().map(|id| program.contract(*id));

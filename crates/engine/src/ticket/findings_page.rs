@@ -49,7 +49,6 @@ fn cited_on_page(page: &str) -> CitedSections {
     }
 }
 
-/// The page of the findings.
 pub fn page(
     report: &FindingsReport,
     revision: &Revision,
@@ -163,7 +162,7 @@ pub fn checklist(report: &FindingsReport) -> [(&'static str, String); 5] {
     ]
 }
 
-/// The number of a revision relative to the maximum.
+/// The number of a revision, and the maximum.
 pub fn revision_count(revision: &Revision) -> String {
     if revision.number > revision.cap {
         format!("none left: {} of {} are used", revision.cap, revision.cap)

@@ -1,4 +1,4 @@
-//! What a new run inherits from its ticket and from earlier runs on the same ticket.
+//! The state that a new run inherits from its ticket and from earlier runs on the same ticket.
 
 use super::cause::revision_budget;
 use remand_documents::{Ticket, TicketStatus, Unreadable};
@@ -8,7 +8,7 @@ use remand_kernel::{Program, State};
 use remand_ledger::query::RunRow;
 use remand_ledger::{LedgerError, Reader, ReplayError, ReplayFrom, replay};
 
-/// What a run inherits when it starts on a ticket.
+/// The state that a run inherits when it starts on a ticket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inherited {
     pub spent: Vec<(String, u16)>,
@@ -93,7 +93,7 @@ impl Inherited {
     }
 }
 
-/// The failed approaches at the end of an earlier run, plus those that a human added to the ticket since it started.
+/// The failed approaches at the end of an earlier run, plus those that a human added to the ticket after its start.
 fn merge_approaches(listed: Vec<Approach>, at_end: Vec<Approach>, at_start: Vec<Approach>) -> Vec<Approach> {
     let is_new = |approach: &Approach| !at_end.contains(approach) && !at_start.contains(approach);
     let added: Vec<Approach> = listed.into_iter().filter(is_new).collect();

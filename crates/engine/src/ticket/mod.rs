@@ -1,7 +1,7 @@
 //! The ticket of a run and its documents, as files on the run's branch.
 //!
-//! They depend only on the run's base and journal, so they can be generated again at any time
-//! (docs/decisions/0012). The branch is updated before each command and at each gate. Agents never write them.
+//! These files depend only on the run's base and journal, so they can be generated again at any time
+//! (docs/decisions/0012). The branch is updated before each command and at each gate. Agents never write these files.
 
 mod builder;
 mod cause;

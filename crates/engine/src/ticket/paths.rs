@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// The folder with one folder for each ticket.
+/// The folder that contains one folder for each ticket.
 pub const DESIGNS: &str = "docs/designs";
 
 /// The ticket and the folder of its documents, relative to the root of the repository.
@@ -18,7 +18,7 @@ pub struct TicketPaths {
     pub ticket: PathBuf,
     /// The name of the ticket's file, without its extension.
     pub name: String,
-    /// Files of earlier runs in the folder. They are never changed.
+    /// The names of the files that earlier runs left in the folder.
     existing: BTreeSet<String>,
 }
 
@@ -40,7 +40,7 @@ impl TicketPaths {
         TicketPaths { existing: existing.into_iter().collect(), ..self }
     }
 
-    /// Finds another ticket in a commit whose documents would be in the same folder.
+    /// Searches a commit for another ticket that would use the same folder.
     pub fn namesake(&self, repository: &Repository, commit: &CommitId) -> Result<Option<PathBuf>, GitError> {
         let tree = repository.tree_of(commit)?;
         let stem = Some(OsStr::new(&self.name));
@@ -91,7 +91,7 @@ impl TicketPaths {
         self.latest(artifact)
     }
 
-    /// The first version of a document that does not exist yet.
+    /// The path of the first version that does not exist yet.
     fn next_version(&self, stem: &str) -> PathBuf {
         let existing = self.versions(stem).count();
         self.folder().join(version(stem, existing))
@@ -134,7 +134,7 @@ mod tests {
 
     // DR-23
     #[test]
-    fn the_id_of_a_ticket_is_the_number_at_the_beginning_of_its_file_name() {
+    fn the_id_of_a_ticket_is_its_file_name_up_to_the_end_of_the_first_number() {
         let id = |path: &str| TicketPaths::for_ticket(Path::new(path)).id().to_string();
         assert_eq!(id("tickets/0079_design_revision.md"), "0079");
         assert_eq!(id("ABC-12-carts.md"), "ABC-12");

@@ -1,5 +1,5 @@
-//! Builds the ticket history of a run from its journal. A revision that an earlier run on the same ticket left is looked
-//! up in that run's history.
+//! Builds the ticket history of a run from its journal. An inherited revision is looked up in the history of the
+//! earlier run on the same ticket.
 
 use super::builder::HistoryBuilder;
 use super::history::{InheritedRevision, Revision, TicketHistory};

@@ -57,7 +57,7 @@ fn is_similar(one: &BTreeSet<&str>, other: &BTreeSet<&str>) -> bool {
     one.intersection(other).count() * 2 > one.len().max(other.len())
 }
 
-/// The lines of an issue, except front matter, headings, quotes and list entries.
+/// The lines of an issue, except front matter, headings, quotes and lines with links.
 fn body_lines(issue: &TrackerIssue) -> BTreeSet<&str> {
     let text = issue.text();
     let front = text.strip_prefix("---").and_then(|rest| rest.split_once("\n---").map(|(front, _)| front));

@@ -16,7 +16,7 @@ pub struct IdRequest<'n> {
     pub count: usize,
 }
 
-/// Reserves ids that neither the given tracker nor any reference of the repository uses.
+/// Reserves ids that neither the given tracker nor any git reference of the repository uses.
 pub fn reserve_ids(
     repository: &Repository,
     store: &dyn Store,

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Edit {
-    /// Sets the status of an issue, and shows it in the lists. A line next to one of `others` stays unchanged.
+    /// Sets the status of an issue, and shows it in each list where no adjacent line belongs to one of `others`.
     Move {
         issue: IssueKey,
         to: TrackerStatus,
@@ -60,7 +60,7 @@ impl TrackerRecord {
         tracker
     }
 
-    /// Withdraws the issues of a split, because it belongs to an outdated plan. Their ids are not reused.
+    /// Withdraws the issues of a split that belongs to an outdated plan. Their ids are not reused.
     pub fn withdraw_split(&mut self) {
         self.edits.retain(|edit| !matches!(edit, Edit::Split { .. }));
     }

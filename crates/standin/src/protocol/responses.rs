@@ -10,7 +10,7 @@ pub fn read(body: &Value) -> Conversation {
         model: string(body, "model"),
         system: string(body, "instructions"),
         tools: items(body, "tools").flat_map(tools).collect(),
-        // In this protocol, a schema does not mark a side request: the program's user may ask for one.
+        // In this protocol, a schema does not mark a side request: the program's user can set one.
         response_schema: None,
         ..Conversation::default()
     };

@@ -1,5 +1,5 @@
-//! `assign-gaps`: starts a round. The board decides which gaps are assigned, and in which batches. After a rollback, it
-//! is the board from the start of the round.
+//! `assign-gaps`: starts a round. The board decides which gaps are assigned, and in which batches. After a rollback,
+//! this is the board from the start of the round.
 
 use super::super::Done;
 use super::{RoundsSoFar, questions, write_board};

@@ -51,8 +51,8 @@ fn last_answer(job: &Job, reader: &Reader) -> Result<Option<remand_ledger::query
     Ok(reader.gates(&job.site.run)?.into_iter().rfind(|gate| gate.option.is_some()))
 }
 
-/// Writes the board. Sets the flags of this phase to whether the board is acceptable: no critical and no blocking gap is
-/// open.
+/// Writes the board. Sets the flags of this phase to true if the board is acceptable, which means that no critical or
+/// blocking gap is open; otherwise to false.
 fn write_board(job: &Job, board: &Board, done: &mut Done) -> Result<(), Trouble> {
     let flags = job.program.phase(job.id.phase).sets.iter();
     let is_acceptable = matches!(board.acceptable(), Acceptable::Yes { .. });

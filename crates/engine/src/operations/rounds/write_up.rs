@@ -65,7 +65,7 @@ fn commit_document(
 }
 
 /// Puts secrets back into the document before it is committed: the ledger stores it without them, but the user's file
-/// contains them. A note names each line where this is impossible.
+/// contains them. A note names each line whose secret cannot be put back.
 fn restore_secrets(job: &Job, text: &str, path: &Path, done: &mut Done) -> Result<String, Trouble> {
     let restored = job.site.settings().redactor.put_back(&job.site.original()?, text);
     let file = job.site.opened.file.as_deref().unwrap_or("the request");

@@ -43,7 +43,7 @@ impl NewTest {
     }
 }
 
-/// The results of the suite that concern the new tests.
+/// The results of the suite: the new tests, and the tests that got worse.
 pub struct NewTests {
     pub measured: Measurement,
     pub new: Vec<NewTest>,
@@ -95,7 +95,7 @@ fn base_tests(job: &Job) -> Result<BaseTests, Trouble> {
     Ok(BaseTests { passed: passed.collect(), names: tests.into_iter().map(|test| test.name).collect() })
 }
 
-/// How a check's tests are read. A check without a parser lists no tests, at most files.
+/// The parser of a check's output. A check without one may list files, but no tests.
 fn parser(job: &Job, check: &str) -> Parser {
     let spec = job.site.pinned.checks.iter().find(|spec| spec.name == check);
     spec.map_or(Parser::None, |spec| spec.parser)

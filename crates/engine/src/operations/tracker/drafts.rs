@@ -1,4 +1,4 @@
-//! Drafts of sub-issues, from the tasks of a split and from follow-ups. Each can be understood without the others.
+//! Drafts of sub-issues, from the tasks of a split and from follow-ups. Each is complete without the others.
 
 use crate::artifacts::parsed;
 use crate::site::{Job, Trouble};
@@ -25,7 +25,7 @@ pub fn planned_tasks(job: &Job) -> Result<Vec<SplitTask>, Trouble> {
     Ok(list.tasks)
 }
 
-/// A task as a separate issue. `ids` are the issue ids of all tasks except the first.
+/// The draft of an issue for a task. `ids` are the issue ids of all tasks except the first.
 pub fn task_draft(
     job: &Job,
     parent: &IssueKey,
@@ -112,7 +112,7 @@ pub struct FollowUp {
 }
 
 impl FollowUp {
-    /// An unresolved finding.
+    /// A follow-up for an unresolved finding.
     pub fn from_finding(finding: &Finding, label: &'static str) -> FollowUp {
         let location = match (&finding.place.file, finding.place.line) {
             (file, _) if file.is_empty() => String::new(),

@@ -1,4 +1,4 @@
-//! Ends a run on an issue that failed or was cancelled: commits a comment and the status on the base.
+//! Ends a failed or cancelled run on an issue: commits a comment and the status on top of the base.
 
 use super::super::Done;
 use super::super::planned::result_of;

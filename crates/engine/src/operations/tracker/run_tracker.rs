@@ -77,12 +77,12 @@ pub fn subject(job: &Job) -> Result<IssueKey, Trouble> {
     })
 }
 
-/// The issue that another run is about.
+/// The issue that a run in the ledger is about.
 pub fn issue_of(row: &RunRow) -> Option<IssueKey> {
     tracker::issue_of(row.file.as_deref())
 }
 
-/// The issues of other runs that are active or not yet merged. Their lines in the tracker stay unchanged.
+/// The issues of other runs that are active or not yet merged. Lists are not changed next to their lines.
 pub fn issues_of_other_runs(job: &Job, reader: &Reader) -> Result<BTreeSet<IssueKey>, Trouble> {
     let unmerged = job.site.repository().unmerged_runs(job.trees.base())?;
     let rows = reader.runs()?;

@@ -29,7 +29,7 @@ fn reasons(job: &Job) -> Result<Vec<String>, Trouble> {
     Ok(reasons)
 }
 
-/// Problems of the checkout. Uncommitted work, for example, would be missing from the run or conflict with it later.
+/// Problems of the checkout. For example, the run would lack uncommitted work, which could conflict with it later.
 fn checkout_problems(job: &Job) -> Result<Vec<String>, Trouble> {
     let mut reasons = Vec::new();
     let facts = checkout::facts_of(&job.site)?;

@@ -15,7 +15,7 @@ pub const NAME: &str = "summary";
 /// How an issue was closed.
 pub struct Closing<'c> {
     pub run_tracker: &'c RunTracker,
-    /// Why criteria that a review calls met were not ticked.
+    /// Why criteria were not ticked although a review says that they are met.
     pub refused: &'c [String],
     pub files: &'c BTreeSet<String>,
 }
@@ -83,7 +83,7 @@ pub fn summarize_failed(how: &str, take: Option<&str>, why: &str, issue: &str) -
     text
 }
 
-/// A section with a line for each item; duplicates appear once.
+/// Adds a section with a line for each item; duplicates appear once.
 fn list(text: &mut String, title: &str, items: impl Iterator<Item = String>) {
     let mut lines: Vec<String> = Vec::new();
     for item in items {

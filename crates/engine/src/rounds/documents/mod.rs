@@ -30,7 +30,7 @@ pub fn reviewer_page(sheet: &RoundSheet) -> String {
     sheet.board.as_ref().map_or_else(String::new, |board| reviewer::page(sheet, board))
 }
 
-/// Writes all documents of the rounds so far, and the current document.
+/// Writes all documents about the rounds so far, and the specification itself.
 pub fn write_documents(history: &RoundHistory, document: &str, site: &Site) -> Result<(), Trouble> {
     let Some(board) = &history.board else { return Ok(()) };
     let mut files: BTreeMap<String, String> = BTreeMap::new();
@@ -84,7 +84,7 @@ fn add_round(files: &mut BTreeMap<String, String>, folder: &str, sheet: &RoundSh
     files.insert(format!("{folder}/summary.md"), summary);
 }
 
-/// Removes the folders of rolled-back rounds: their documents are in the folder of the rollback.
+/// Removes the folders of rolled-back rounds: their documents are now in the folders of the rollback.
 fn remove_old_rounds(folder: &Path, files: &BTreeMap<String, String>) -> Result<(), Trouble> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     for entry in entries.flatten() {
