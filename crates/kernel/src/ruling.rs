@@ -126,7 +126,7 @@ pub enum Why {
     Detected {
         sentence: String,
     },
-    /// A security blocker, by the id of the finding.
+    /// A security blocker, with the id of the finding.
     SecurityBlocker {
         finding: String,
     },
@@ -134,7 +134,7 @@ pub enum Why {
         failure: Failure,
         detail: String,
     },
-    /// Sent to the earliest phase that the findings name as origin; `assumed` when none named one.
+    /// The work goes to the earliest phase that the findings name as origin; `assumed` when none named one.
     Injected {
         phases: Vec<PhaseId>,
         assumed: bool,
@@ -148,7 +148,7 @@ pub enum Why {
     SameInputs,
     /// The default answer, taken in autonomous mode.
     Autonomous,
-    /// A limit of the run, by name.
+    /// A limit of the run was reached.
     Limit {
         limit: String,
     },

@@ -148,7 +148,7 @@ fn count(lines: &Lines<'_>, hash: u32) -> u32 {
     lines.get(&hash).map_or(0, |line| line.count)
 }
 
-/// Subtracts up to `max` from the count of a line, and returns by how much it went down.
+/// Subtracts up to `max` from the count of a line, and returns the amount subtracted.
 fn subtract(lines: &mut Lines<'_>, hash: u32, max: u32) -> u32 {
     let Some(line) = lines.get_mut(&hash) else {
         return 0;
@@ -209,8 +209,8 @@ fn unformatted(lines: &[String]) -> impl Iterator<Item = char> {
     lines.iter().flat_map(|line| line.chars()).filter(|ch| !ch.is_whitespace() && *ch != ',')
 }
 
-/// Adds the hashes of pairs of neighbouring words in a line. Digits are masked, because tuning a constant is the same
-/// edit.
+/// Adds the hashes of pairs of neighbouring words in a line. Digits are masked, so edits that only tune a
+/// constant are equal.
 fn add_shingles(hashes: &mut Vec<u32>, text: &str) {
     if text.is_ascii() {
         add_shingles_of_chars(hashes, ascii(text))
