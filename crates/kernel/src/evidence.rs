@@ -15,7 +15,7 @@ const INFEASIBLE: &str = "tier3-infeasible";
 const SECRETS: &str = "readiness-secrets";
 const DISCREPANCY: &str = "baseline-discrepancy";
 
-/// One row of evidence. Events store rows as lines of text (`row_text.rs`); the facts of an event hold them as objects.
+/// One row of evidence. Events usually store it as a line of text; see `row_text.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "kebab-case")]
 pub struct EvidenceRow {

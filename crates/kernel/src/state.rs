@@ -105,7 +105,7 @@ pub struct LaneState {
     pub carried: Vec<u32>,
     /// What the phase reads, with the digests on entry.
     pub reads: Vec<(ArtifactId, Digest)>,
-    /// The detection of this visit with the highest precedence: its signal and explanation.
+    /// The first detection of this visit: its signal and explanation.
     pub detected: Option<(SignalId, String)>,
 }
 
