@@ -18,7 +18,7 @@ pub struct RouteEdge {
     /// The signals that take this edge, in the order of the phase's routes; empty if the edge leads past the phase.
     pub signals: Vec<SignalId>,
     pub spends: Vec<BudgetId>,
-    /// For an exhausted edge: it is followed if one of these budgets is empty.
+    /// An exhausted edge is followed if one of these budgets is empty; a direct edge has none.
     pub empty: Vec<BudgetId>,
     pub effect: Option<Effect>,
 }
@@ -162,7 +162,7 @@ pub fn edges_from(program: &Program, from: PhaseId) -> Vec<RouteEdge> {
     join_alternatives(found)
 }
 
-/// Joins exhausted edges that differ only in their empty budgets; the result is followed if any of them is empty.
+/// Joins exhausted edges that differ only in their empty budgets; the joined edge needs one of them to be empty.
 fn join_alternatives(found: Vec<RouteEdge>) -> Vec<RouteEdge> {
     let mut joined: Vec<RouteEdge> = Vec::new();
     for edge in found {

@@ -14,7 +14,7 @@ pub struct AcceptanceCriterion {
     /// Unique within its issue.
     pub id: String,
     pub text: String,
-    /// An earlier run ticked it; it stays ticked.
+    /// Whether an earlier run ticked the criterion, which then stays ticked.
     #[serde(default)]
     pub ticked: bool,
 }

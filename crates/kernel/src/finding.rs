@@ -14,7 +14,7 @@ pub enum Severity {
     Major,
     /// A wrong or unsafe result.
     Critical,
-    /// Work must not continue while it is open.
+    /// Work must not continue while the finding is open.
     Blocker,
 }
 

@@ -394,11 +394,11 @@ pub struct Contract {
     pub by_kind: bool,
     /// The artifacts that the role may change.
     pub changes: Vec<ArtifactId>,
-    /// Whether its result states the design's approach.
+    /// Whether the role's result states the design's approach.
     pub states_approach: bool,
-    /// Whether the approach in its result is compared with those that failed before.
+    /// Whether the approach in the result is compared with those that failed before.
     pub guarded: bool,
-    /// The lists that its result produces.
+    /// The lists that the result produces.
     pub lists: Vec<ListId>,
 }
 
@@ -415,14 +415,14 @@ pub struct Operation {
     pub name: EngineOperation,
     /// The success result first.
     pub results: Vec<SignalId>,
-    /// Whether it reports findings and test results.
+    /// Whether the operation reports findings and test results.
     pub judges: bool,
     pub changes: Vec<ArtifactId>,
-    /// Whether its result stays valid although it reads nothing.
+    /// Whether the result can be reused although the operation reads nothing.
     pub idempotent: bool,
-    /// Whether it adds the current approach to the list of failed ones.
+    /// Whether the operation adds the current approach to the list of failed ones.
     pub records_approach: bool,
-    /// Whether it gives up the tasks that did not finish.
+    /// Whether the operation gives up the tasks that did not finish.
     pub gives_up: bool,
     pub lists: Vec<ListId>,
 }

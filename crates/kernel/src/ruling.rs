@@ -63,7 +63,7 @@ pub enum Rule {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Disposition {
-    /// A route was followed; `target` is where it led, if to a phase.
+    /// A route was followed; `target` is the phase that it led to, if any.
     Follow {
         action: Action,
         target: Option<PhaseId>,
@@ -122,7 +122,7 @@ pub enum Why {
     Tally {
         members: Vec<Option<SignalId>>,
     },
-    /// A detector, with the sentence that explains it.
+    /// A detector fired; the sentence explains why.
     Detected {
         sentence: String,
     },

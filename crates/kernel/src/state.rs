@@ -71,7 +71,7 @@ pub struct State {
     /// Commands held back while the run is paused.
     pub deferred: Vec<Command>,
     pub limits: Limits,
-    /// The usage, by limit, when a human last let the run continue past it; the limit counts from there.
+    /// The usage at which each limit starts to count: where a human last let the run continue past the limit.
     pub granted: UsageTotals,
     pub used: UsageTotals,
     /// The commit that reverted the run's commit.
@@ -229,7 +229,7 @@ pub struct Filed {
     pub count: u8,
     /// The value of `State::changes` when the finding was last sent back.
     pub sent_at: Option<u32>,
-    /// The phase to which it, or the report it repeats, was sent.
+    /// The phase to which this finding, or the report that it repeats, was sent.
     pub sent_to: Option<PhaseId>,
     pub status: FiledStatus,
     /// Who named the phases that injected it.

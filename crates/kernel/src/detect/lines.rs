@@ -161,7 +161,7 @@ fn subtract(lines: &mut Lines<'_>, hash: u32, max: u32) -> u32 {
     subtracted
 }
 
-/// Adds a line and returns its hash, if it is significant.
+/// Adds a significant line and returns its hash; ignores a trivial line.
 fn add_line<'c>(lines: &mut Lines<'c>, text: &'c str) -> Option<u32> {
     let hash = if text.is_ascii() {
         significant_hash(text, ascii(text))
@@ -172,7 +172,7 @@ fn add_line<'c>(lines: &mut Lines<'c>, text: &'c str) -> Option<u32> {
     Some(hash)
 }
 
-/// The hash of a line with these characters; `None` if it is trivial.
+/// The hash of a line with these characters; `None` if the line is trivial.
 fn significant_hash(text: &str, chars: impl Iterator<Item = char>) -> Option<u32> {
     let mut state = Fnv::new();
     let (mut count, mut has_word) = (0, false);

@@ -129,7 +129,7 @@ impl Words {
             || self.has_other_names(other)
     }
 
-    /// Whether this denies what the other affirms without doubt. "missing check" and "should check" are denials too.
+    /// Whether this denies what the other affirms without doubt. "Missing check" and "should check" are denials too.
     fn denies(&self, other: &Self) -> bool {
         self.denied.iter().any(|stem| other.stated.contains(stem) && !other.doubted.contains(stem))
     }
@@ -214,8 +214,8 @@ impl Words {
         }
     }
 
-    /// Records the first order that the statement gives. If a clause opens with it ("After …, …"), the next clause
-    /// completes it.
+    /// Records the first order that the statement gives. If a clause opens with "before" or "after", the next
+    /// clause completes the order.
     fn record_order(&mut self, clause: &Clause, stated: &[(usize, String)]) {
         let stems = |from: usize, to: usize| -> BTreeSet<String> {
             stated
@@ -240,7 +240,7 @@ impl Words {
         self.order = Some(Order { earlier, later });
     }
 
-    /// The stem of a content word, and whether the word itself denies it. Also records stems that have opposites.
+    /// The stem of a content word, and whether the word denies the stem, as "unchecked" does. Records stems with opposites.
     fn content_stem(&mut self, word: &str) -> Option<(String, bool)> {
         let denied = vocabulary::denied_by_prefix(word);
         let is_denied = denied.is_some();

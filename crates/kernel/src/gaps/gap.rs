@@ -23,7 +23,7 @@ pub struct Gap {
     pub found_in: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_from: Option<GapId>,
-    /// The latest proposal; kept after it is accepted.
+    /// The latest proposal; kept after acceptance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposal: Option<Proposal>,
 }

@@ -12,7 +12,7 @@ use crate::signal::COMPLETED;
 use crate::state::{End, FiledStatus, HoldCause, SeatProgress, Stage, TaskProgress};
 use alloc::vec::Vec;
 
-/// A signal with the rule that raised it and its reason.
+/// A signal, the rule that raised it, and the reason.
 pub(super) struct RuledSignal {
     pub signal: SignalId,
     pub rule: Rule,

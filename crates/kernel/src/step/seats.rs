@@ -188,7 +188,7 @@ impl Stepper<'_> {
         let is_reached = |limit: Option<u64>, used: u64, granted: u64| {
             limit.is_some_and(|limit| used.saturating_sub(granted) >= limit)
         };
-        // Sums do not include unknown usage; only a limit on dispatches can bound it.
+        // Sums leave out unknown usage, which only a limit on dispatches can bound.
         let is_unenforceable = |limit: Option<u64>, unknown: u64, granted: u64| {
             limit.is_some() && limits.dispatches.is_none() && unknown > granted
         };
