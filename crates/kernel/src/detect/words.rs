@@ -240,7 +240,7 @@ impl Words {
         self.order = Some(Order { earlier, later });
     }
 
-    /// The stem of a content word, and whether the word denies the stem, as "unchecked" does. Records stems with opposites.
+    /// The stem of a content word, and whether the word denies the stem, as "unchecked" does. Records opposites.
     fn content_stem(&mut self, word: &str) -> Option<(String, bool)> {
         let denied = vocabulary::denied_by_prefix(word);
         let is_denied = denied.is_some();
