@@ -13,13 +13,13 @@ pub fn order_asides(program: &Program, edges: &[RouteEdge], asides: &[PhaseId]) 
     order
 }
 
-/// The vertical position of each phase, in thousandths of a phase: an aside is between the phases that lead to it.
+/// The vertical position of each phase, in thousandths of a phase. An aside is between the phases that lead to it.
 pub fn vertical_positions(program: &Program, edges: &[RouteEdge]) -> BTreeMap<PhaseId, i32> {
     let mut positions: BTreeMap<PhaseId, i32> = BTreeMap::new();
     for (at, id) in program.flow(None).filter(|id| !program.phase(*id).aside).enumerate() {
         positions.insert(id, i32::try_from(at).unwrap_or(0) * 1000);
     }
-    // An aside that only asides lead to comes after them: each pass positions one more aside of such a chain.
+    // An aside that only asides lead to comes after them, so each pass positions the next aside in a chain.
     for _ in 0..program.phases.len() {
         for id in program.flow(None).filter(|id| program.phase(*id).aside) {
             let from = |edge: &&RouteEdge| edge.to == EdgeTarget::Phase(id) && edge.from != id;

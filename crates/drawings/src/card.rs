@@ -25,7 +25,7 @@ pub enum Side {
     Right,
     /// Down to the box below; the label is next to the arrow.
     Below,
-    /// To an end that is drawn in the row itself.
+    /// The edge has no line: the row shows where it ends.
     Inside,
 }
 
@@ -36,7 +36,7 @@ pub struct CardRow {
     pub edge: usize,
     pub side: Side,
     pub tone: EdgeTone,
-    /// Where it leads: the name of a phase or an end.
+    /// The name of the phase or end that the edge leads to.
     pub target: String,
     pub lines: Vec<String>,
     /// The top of the row, from the top of the box.
@@ -83,7 +83,7 @@ impl Card {
                 continue;
             }
             let target = target_name(program, edge);
-            // Targets are bold, which is wider, and a pill has a margin.
+            // Bold text is wider, and a pill has a margin.
             let target_width = width(&target, TEXT_SIZE + 1) + 14;
             let lines = wrap(&text, TEXT_SIZE, MAX_WIDTH - target_width);
             text_width =
@@ -93,8 +93,8 @@ impl Card {
         Card { id, head, rows, below, head_height: 0, width: text_width + 2 * PADDING, height: 0, x: 0, y: 0 }
     }
 
-    /// Sets the heights, with room for `entries` arrows that enter on one side. `between` is the height of what is
-    /// drawn between the head and the rows.
+    /// Sets the heights, with room for `entries` arrows that enter on one side. `between` is the height of the
+    /// sub-flow between the head and the rows.
     pub fn set_heights(&mut self, entries: i32, between: i32) {
         let lines = i32::try_from(self.head.len()).unwrap_or(0);
         self.head_height = (24 + lines * ROW).max((entries + 1) * ENTRY_DISTANCE);

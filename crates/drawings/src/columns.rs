@@ -23,7 +23,7 @@ pub fn pad(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(missing))
 }
 
-/// A table with wrapped cells; the first row is the head. No column is wider than its limit.
+/// A table with wrapped cells; the first row is the head. Only a long word makes a column wider than its limit.
 pub fn table(rows: &[Vec<String>], limits: &[usize]) -> String {
     let widths: Vec<usize> =
         limits.iter().enumerate().map(|(at, limit)| column_width(rows, at, *limit)).collect();

@@ -15,10 +15,10 @@ pub struct RouteEdge {
     pub from: PhaseId,
     pub to: EdgeTarget,
     pub kind: EdgeKind,
-    /// The signals that follow it, in the order of the phase's routes; empty if it leads past the phase.
+    /// The signals that take this edge, in the order of the phase's routes; empty if the edge leads past the phase.
     pub signals: Vec<SignalId>,
     pub spends: Vec<BudgetId>,
-    /// For an exhausted edge: it is followed if one of these budgets is empty.
+    /// An exhausted edge is followed if one of these budgets is empty; a direct edge has none.
     pub empty: Vec<BudgetId>,
     pub effect: Option<Effect>,
 }
@@ -93,7 +93,7 @@ impl RouteEdge {
         self.names(program, &self.spends).join(", ")
     }
 
-    /// The budgets of which one must be empty: `round or attempts`.
+    /// The budgets that lead to this edge when one is empty: `round or attempts`.
     pub fn empty_budgets(&self, program: &Program) -> String {
         self.names(program, &self.empty).join(" or ")
     }
@@ -129,7 +129,7 @@ impl RunEnd {
     }
 }
 
-/// All edges, phase by phase; direct ones before exhausted ones.
+/// All edges, phase by phase; the direct edges of a phase come before its exhausted ones.
 pub fn edges(program: &Program) -> Vec<RouteEdge> {
     program.phase_ids().flat_map(|id| edges_from(program, id)).collect()
 }
@@ -162,7 +162,7 @@ pub fn edges_from(program: &Program, from: PhaseId) -> Vec<RouteEdge> {
     join_alternatives(found)
 }
 
-/// Joins exhausted edges that differ only in their empty budgets: one of these budgets is then enough.
+/// Joins exhausted edges that differ only in their empty budgets; the joined edge needs one of them to be empty.
 fn join_alternatives(found: Vec<RouteEdge>) -> Vec<RouteEdge> {
     let mut joined: Vec<RouteEdge> = Vec::new();
     for edge in found {

@@ -22,7 +22,7 @@ pub fn label(program: &Program, edge: &RouteEdge, all: &[RouteEdge]) -> Label {
     }
 }
 
-/// Whether every signal of the phase that spends the empty budget follows this exhausted edge.
+/// Whether all signals that spend the empty budget at this phase follow this exhausted edge.
 fn covers_all_spenders(edge: &RouteEdge, all: &[RouteEdge]) -> bool {
     all.iter()
         .filter(|other| other.from == edge.from)
@@ -33,7 +33,7 @@ fn covers_all_spenders(edge: &RouteEdge, all: &[RouteEdge]) -> bool {
 /// The parts of an edge's label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// The names of the signals, detectors with a star; empty if the empty budget says enough.
+    /// The names of the signals, with a star for detectors; no names if the empty budget is enough.
     pub signals: Vec<String>,
     pub empty: String,
     pub spends: String,

@@ -86,7 +86,7 @@ pub fn side(program: &Program, edge: &RouteEdge, last: Option<PhaseId>) -> Side 
     }
 }
 
-/// The channel that an edge runs in; `None` for an edge to an end.
+/// The channel that an edge runs in; `None` for an edge to an end or to the caller.
 pub fn channel(program: &Program, edge: &RouteEdge) -> Option<Channel> {
     let from = program.phase(edge.from);
     let to = match &edge.to {

@@ -148,7 +148,7 @@ impl Layout {
         let mut groups: Vec<Group> = Vec::new();
         let mut heights = 0;
         for (card, ideal) in self.asides.iter().zip(ideal) {
-            // Without the heights above, the ideal positions of all boxes in a group can be averaged.
+            // With the heights above subtracted, the ideal positions in a group can be averaged.
             groups.push(Group { sum: i64::from(ideal - heights), count: 1 });
             heights += card.height + GAP;
             while let [.., upper, lower] = groups.as_mut_slice() {
@@ -242,7 +242,7 @@ impl Layout {
     }
 }
 
-/// Boxes that touch and share one offset, the average of their ideal ones.
+/// Boxes that touch and share one offset, the average of their ideal offsets.
 struct Group {
     sum: i64,
     count: i64,
@@ -275,7 +275,7 @@ fn stack_height(cards: &[Card]) -> i32 {
     GAP / 2 + cards.iter().map(|card| card.height + snap(gap_below(card))).sum::<i32>()
 }
 
-/// The next multiple of the grid.
+/// Rounds up to a multiple of the grid.
 fn snap(y: i32) -> i32 {
     (y + GRID - 1).div_euclid(GRID) * GRID
 }

@@ -14,9 +14,9 @@ const SPACING: i32 = 24;
 /// The legend with the positions of its parts.
 #[derive(Clone, Debug, Default)]
 pub struct Legend {
-    /// Lines, by style class.
+    /// Sample lines with their style class.
     pub samples: Vec<(&'static str, DrawnPoint)>,
-    /// Boxes, by style class, with the radius of their corners.
+    /// Sample boxes with their style class and corner radius.
     pub boxes: Vec<(&'static str, i32, DrawnPoint)>,
     /// Labels with their style class.
     pub labels: Vec<(String, &'static str, DrawnPoint)>,

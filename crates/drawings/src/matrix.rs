@@ -179,7 +179,7 @@ fn merged_routes(program: &Program, id: PhaseId) -> Vec<(String, String)> {
     rows.into_iter().map(|(signals, phrase)| (signals_phrase(program, phase, &signals), phrase)).collect()
 }
 
-/// The names of signals; a single option of a question with the condition under which it is offered.
+/// The names of signals. A single option of a question is followed by the condition for offering it.
 fn signals_phrase(program: &Program, phase: &Phase, signals: &[SignalId]) -> String {
     let options: &[QuestionOption] = match &phase.work {
         Work::Ask { options, .. } => options,

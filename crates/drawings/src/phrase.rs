@@ -148,7 +148,7 @@ fn titles(program: &Program, contracts: &[ContractId]) -> String {
     titles.join(", ")
 }
 
-/// How often a phase may run in one entry, from its `rounds`.
+/// How often a phase may run per entry, from its `rounds`; `None` without a fixed number.
 pub fn rounds(program: &Program, phase: &Phase) -> Option<u16> {
     match program.budget(phase.round?).size {
         BudgetSize::Fixed(remands) => Some(remands.saturating_add(1)),

@@ -5,7 +5,7 @@ use remand_kernel::ids::{PhaseId, SignalId};
 use remand_kernel::program::Program;
 use remand_kernel::signal::{NO_RESULT, SECURITY_BLOCKER};
 
-/// The minimum number of phases that make an end a shared one.
+/// The minimum number of phases that share an end.
 const MIN_PHASES: usize = 3;
 
 /// An implicit signal that ends the run the same way at many phases.

@@ -90,7 +90,7 @@ fn draw_down(card: &Card, (x, from, to): (i32, i32, i32), out: &mut String) {
     }
 }
 
-/// Draws the frame of a sub-flow: head, boxes, the strip for the tally, and its rows.
+/// Draws the frame of a sub-flow: head, boxes, the strip for the tally, and the frame's rows.
 fn draw_frame(program: &Program, card: &Card, inner: &[Card], layout: &Layout, out: &mut String) {
     out.push_str(&rect(card, "frame", 6));
     draw_head(program, card, out);

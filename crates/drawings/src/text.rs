@@ -43,7 +43,7 @@ pub fn text(program: &Program) -> String {
 
 struct Line {
     text: String,
-    /// The same line with the end of a bracket in it.
+    /// The same line if a bracket ends at it.
     joined: String,
     /// The phase that starts here.
     head: Option<PhaseId>,
@@ -206,12 +206,12 @@ fn phase_lines(program: &Program, id: PhaseId, edges: &[RouteEdge], width: usize
     lines.push(Line { joined: text.clone(), text, head: None, edge: None });
 }
 
-/// The gutter to the left of a phase's lines.
+/// The characters between the brackets and a phase's text.
 struct Stem {
     plain: &'static str,
-    /// With a bracket that ends at the phase.
+    /// For a bracket that ends at the phase.
     head: &'static str,
-    /// With a bracket that starts at a route.
+    /// For a bracket that starts at a route.
     joint: &'static str,
 }
 

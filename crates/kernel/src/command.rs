@@ -67,7 +67,7 @@ pub struct Dispatch {
     pub failures: u16,
 }
 
-/// A gate: a question that waits for a human at no cost.
+/// A gate: a question to a human. Waiting for the answer costs nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
     pub id: CommandId,
@@ -87,12 +87,12 @@ pub struct Question {
 pub enum QuestionKind {
     /// A phase of the workflow.
     Phase,
-    /// The kernel: continue, or stop.
+    /// The kernel, which asks whether to continue or stop.
     Hold(String),
 }
 
 impl Command {
-    /// The id, for commands that an event answers.
+    /// The id, if an event answers the command.
     pub fn id(&self) -> Option<CommandId> {
         match self {
             Command::Dispatch(dispatch) => Some(dispatch.id),

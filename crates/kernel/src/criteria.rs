@@ -14,7 +14,7 @@ pub struct AcceptanceCriterion {
     /// Unique within its issue.
     pub id: String,
     pub text: String,
-    /// An earlier run ticked it; it stays ticked.
+    /// Whether an earlier run ticked the criterion, which then stays ticked.
     #[serde(default)]
     pub ticked: bool,
 }
@@ -168,7 +168,7 @@ fn is_met(
     is_met
 }
 
-/// Why a proof is not valid; `None` if it is.
+/// Why a proof is invalid; `None` if it is valid.
 fn proof_problem(proof: Option<&Proof>, known: &KnownEvidence) -> Option<String> {
     match proof {
         None => Some("no row or location is cited".to_string()),

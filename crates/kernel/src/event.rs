@@ -142,7 +142,7 @@ pub struct Limits {
 impl Limits {
     pub const DISPATCHES: &str = "dispatches";
     pub const TOKENS: &str = "tokens";
-    /// The host notices that this limit is reached while a dispatch runs.
+    /// The host notices during a dispatch that this limit is reached.
     pub const TIME: &str = "time";
     pub const MONEY: &str = "money";
     /// A limit on tokens while some token counts are unknown.
@@ -178,14 +178,14 @@ pub struct Usage {
     pub tokens: Option<u64>,
     /// Milliseconds that this command ran.
     pub time: u64,
-    /// Milliseconds since the last report in which any command of the run was active. `None` in old journals, which
-    /// count the time of each command separately.
+    /// How long any command of the run was active since the last report, in milliseconds. `None` in old journals,
+    /// which count the time of each command separately.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall: Option<u64>,
 }
 
 impl Usage {
-    /// The milliseconds that it adds to the run's time.
+    /// The milliseconds that the command adds to the run's time.
     pub fn run_time(&self) -> u64 {
         self.wall.unwrap_or(self.time)
     }
@@ -258,7 +258,7 @@ pub struct Item {
     pub needs: Vec<String>,
     /// The hash of the item's specification.
     pub spec: Digest,
-    /// The files that the item is about. A finding that names no task belongs to the task with its file.
+    /// The files that the item is about. A finding without a task belongs to the task that lists its file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
 }

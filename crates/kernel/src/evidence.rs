@@ -15,7 +15,7 @@ const INFEASIBLE: &str = "tier3-infeasible";
 const SECRETS: &str = "readiness-secrets";
 const DISCREPANCY: &str = "baseline-discrepancy";
 
-/// One row of evidence. Events store rows as lines of text (`row_text.rs`); the facts of an event hold them with names.
+/// One row of evidence. Events usually store it as a line of text; see `row_text.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", rename_all = "kebab-case")]
 pub struct EvidenceRow {
@@ -24,7 +24,7 @@ pub struct EvidenceRow {
     /// `None` for a record that is not a check, such as `revert-<task>`.
     pub tier: Option<Tier>,
     pub passed: bool,
-    /// `None` if no process ran, or it was killed.
+    /// `None` if no process ran or the process was killed.
     pub exit_code: Option<i32>,
     /// The verification iteration, from 1; 0 at the baseline.
     pub iteration: u32,
@@ -57,7 +57,7 @@ pub enum Tier {
     Four,
 }
 
-/// Who wrote a row. Only what the engine ran is evidence, so there is one source.
+/// Who wrote a row. Only checks that the engine ran are evidence, so there is one source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowSource {
@@ -261,7 +261,7 @@ impl<'a> CountedRows<'a> {
         self.after.iter().any(|row| row.check == INFEASIBLE && !row.reason.trim().is_empty())
     }
 
-    /// There may be two baselines, the run's and the task's: a pass in either one makes a failure a regression.
+    /// Whether the check failed at every baseline: the run's and, if there is one, the task's.
     fn failed_before(&self, check: &str) -> bool {
         let mut before = self.baseline.iter().filter(|row| row.check == check).peekable();
         before.peek().is_some() && before.all(|row| !row.passed || row.has_bad_exit_code())

@@ -14,7 +14,7 @@ pub enum Severity {
     Major,
     /// A wrong or unsafe result.
     Critical,
-    /// Work must not continue while it is open.
+    /// Work must not continue while the finding is open.
     Blocker,
 }
 
@@ -63,7 +63,7 @@ pub struct Finding {
     /// Names of the phases that injected the defect; empty if the reporter does not know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub injected_by: Vec<String>,
-    /// The task it concerns, if the reporter knows.
+    /// The task that the finding concerns, if the reporter knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     #[serde(default)]

@@ -33,7 +33,7 @@ dense_id! {
     FlagId;
     /// A list of items, such as the tasks of a plan.
     ListId;
-    /// A role's contract in the mode in which the program uses it.
+    /// A role's contract in one of the role's modes.
     ContractId;
     /// An engine operation.
     OperationId;

@@ -1,4 +1,4 @@
-//! The operations that the engine performs itself. This is the one list of them.
+//! The operations that the engine performs itself. This is the only list of them.
 
 use alloc::string::String;
 use core::fmt;

@@ -51,7 +51,7 @@ pub struct Phase {
     pub sets: Vec<FlagId>,
     /// Sorted by signal.
     pub routes: Vec<(SignalId, Route)>,
-    /// Detector signals that depend on the verdict they come with: detector, verdict, signal.
+    /// Which signal a detection gives when it comes with a certain verdict: detector, verdict, signal.
     pub qualified: Vec<(SignalId, SignalId, SignalId)>,
     /// The budget made from `rounds`.
     pub round: Option<BudgetId>,
@@ -111,7 +111,7 @@ pub struct QuestionOption {
     pub offered: Option<Condition>,
 }
 
-/// A row of a tally. The first row with a test that holds gives the signal.
+/// A row of a tally. The first row whose test holds gives the signal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TallyRow {
     pub signal: SignalId,
@@ -151,7 +151,7 @@ pub enum Action {
     RemandInjector,
     /// Restores the artifacts of the last checkpoint, then remands to it.
     Restore(PhaseId),
-    /// Leaves an aside and continues after its caller.
+    /// Leaves an aside and continues after the phase that led to it.
     Return,
     /// Leaves a sub-flow with this signal.
     Raise(SignalId),
@@ -165,7 +165,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Whether it sends work back.
+    /// Whether the action sends work back.
     pub fn is_back(&self) -> bool {
         match self {
             Action::Remand(_) | Action::RemandInjector | Action::Restore(_) => true,
@@ -181,7 +181,7 @@ impl Action {
         }
     }
 
-    /// Whether it accepts the work: the flow continues, or the run is done.
+    /// Whether the action accepts the work: the flow continues, or the run is done.
     pub fn is_accepting(&self) -> bool {
         match self {
             Action::Next | Action::Return | Action::Done => true,
@@ -394,11 +394,11 @@ pub struct Contract {
     pub by_kind: bool,
     /// The artifacts that the role may change.
     pub changes: Vec<ArtifactId>,
-    /// Whether its result states the design's approach.
+    /// Whether the role's result states the design's approach.
     pub states_approach: bool,
-    /// Whether the approach in its result is compared with those that failed before.
+    /// Whether the approach in the result is compared with those that failed before.
     pub guarded: bool,
-    /// The lists that its result produces.
+    /// The lists that the result produces.
     pub lists: Vec<ListId>,
 }
 
@@ -415,14 +415,14 @@ pub struct Operation {
     pub name: EngineOperation,
     /// The success result first.
     pub results: Vec<SignalId>,
-    /// Whether it reports findings and test results.
+    /// Whether the operation reports findings and test results.
     pub judges: bool,
     pub changes: Vec<ArtifactId>,
-    /// Whether its result stays valid although it reads nothing.
+    /// Whether the result can be reused although the operation reads nothing.
     pub idempotent: bool,
-    /// Whether it adds the current approach to the list of failed ones.
+    /// Whether the operation adds the current approach to the list of failed ones.
     pub records_approach: bool,
-    /// Whether it gives up the tasks that did not finish.
+    /// Whether the operation gives up the tasks that did not finish.
     pub gives_up: bool,
     pub lists: Vec<ListId>,
 }

@@ -16,8 +16,8 @@ pub struct Resolution<'p> {
     pub exhausted: Vec<BudgetId>,
 }
 
-/// Resolves a signal at a phase to the route that is followed. `None` when the workflow has no route for it, which
-/// the checker rules out.
+/// Resolves a signal at a phase to the route that is followed. `None` if the signal has no route, or none that the
+/// budgets allow.
 pub fn resolve<'p>(
     program: &'p Program,
     phase: PhaseId,
@@ -27,7 +27,7 @@ pub fn resolve<'p>(
     let mut route = program.phase(phase).route(signal)?;
     let mut exhausted = Vec::new();
     while let Some(empty) = widest_empty(program, route, &left) {
-        // Each replacement must be due to another budget, or the chain would never end.
+        // Each replacement must be due to a different budget, or the chain would never end.
         if exhausted.contains(&empty) {
             return None;
         }
@@ -55,7 +55,7 @@ pub fn replacement<'p>(
     }
 }
 
-/// The widest-scoped of a route's empty budgets.
+/// The empty budget with the widest scope among those that a route spends.
 fn widest_empty(program: &Program, route: &Route, left: impl Fn(BudgetId) -> u16) -> Option<BudgetId> {
     route
         .spends
@@ -97,7 +97,7 @@ pub fn following(program: &Program, from: PhaseId, holds: impl Fn(&Condition) ->
     })
 }
 
-/// The first phase of a flow.
+/// The first phase of a flow that is not an aside and whose condition holds.
 pub fn first_phase(
     program: &Program,
     owner: Option<PhaseId>,

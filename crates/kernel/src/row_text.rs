@@ -96,8 +96,8 @@ impl Parts<'_> {
         next.is_some()
     }
 
-    /// Consumes the next part if it starts with this letter, which no word does, and returns its number. `None` if no
-    /// number follows the letter.
+    /// Consumes the next part if it starts with this letter, which no word does, and returns its number. The outer
+    /// `None` means that the part is malformed.
     fn take_number(&mut self, letter: u8) -> Option<Option<u64>> {
         let Some(mut rest) = self.0.strip_prefix(&[letter]) else {
             return Some(None);

@@ -63,7 +63,7 @@ pub enum Rule {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Disposition {
-    /// A route was followed; `target` is where it led, if to a phase.
+    /// A route was followed; `target` is the phase that it led to, if any.
     Follow {
         action: Action,
         target: Option<PhaseId>,
@@ -122,11 +122,11 @@ pub enum Why {
     Tally {
         members: Vec<Option<SignalId>>,
     },
-    /// A detector, with the sentence that explains it.
+    /// A detector fired; the sentence explains why.
     Detected {
         sentence: String,
     },
-    /// A security blocker, by the id of the finding.
+    /// A security blocker, with the id of the finding.
     SecurityBlocker {
         finding: String,
     },
@@ -134,7 +134,7 @@ pub enum Why {
         failure: Failure,
         detail: String,
     },
-    /// Sent to the earliest phase that the findings name as origin; `assumed` when none named one.
+    /// The work goes to the earliest phase that the findings name as origin; `assumed` when none named one.
     Injected {
         phases: Vec<PhaseId>,
         assumed: bool,
@@ -148,7 +148,7 @@ pub enum Why {
     SameInputs,
     /// The default answer, taken in autonomous mode.
     Autonomous,
-    /// A limit of the run, by name.
+    /// A limit of the run was reached.
     Limit {
         limit: String,
     },

@@ -71,7 +71,7 @@ pub struct State {
     /// Commands held back while the run is paused.
     pub deferred: Vec<Command>,
     pub limits: Limits,
-    /// The usage, by limit, when a human last let the run continue past it; the limit counts from there.
+    /// The usage at which each limit starts to count: where a human last let the run continue past the limit.
     pub granted: UsageTotals,
     pub used: UsageTotals,
     /// The commit that reverted the run's commit.
@@ -105,7 +105,7 @@ pub struct LaneState {
     pub carried: Vec<u32>,
     /// What the phase reads, with the digests on entry.
     pub reads: Vec<(ArtifactId, Digest)>,
-    /// The detection in the results of this visit that takes precedence: its signal and explanation.
+    /// The first detection of this visit: its signal and explanation.
     pub detected: Option<(SignalId, String)>,
 }
 
@@ -179,9 +179,9 @@ pub struct TaskRun {
     /// What is left of the rounds inside the sub-flow, by budget.
     pub left: Vec<(BudgetId, u16)>,
     pub visits: Vec<(PhaseId, u16)>,
-    /// The task's change.
+    /// The digest of the task's change.
     pub patch: Digest,
-    /// The findings it raised.
+    /// The findings that the task raised.
     pub raised: Vec<u32>,
 }
 
@@ -225,11 +225,11 @@ pub struct Filed {
     pub phase: PhaseId,
     /// The task whose sub-flow reported it.
     pub task: Option<String>,
-    /// 1-based number of this report of the same finding.
+    /// How often the same finding has been reported, including this report.
     pub count: u8,
-    /// The number of changes when it was last sent back.
+    /// The value of `State::changes` when the finding was last sent back.
     pub sent_at: Option<u32>,
-    /// The phase to which it, or the report it repeats, was sent.
+    /// The phase to which this finding, or the report that it repeats, was sent.
     pub sent_to: Option<PhaseId>,
     pub status: FiledStatus,
     /// Who named the phases that injected it.

@@ -132,7 +132,7 @@ impl RulingView {
     }
 }
 
-/// The task of a lane.
+/// The id of a lane's task.
 fn task_name(program: &Program, state: &State, phase: PhaseId, lane: Lane) -> Option<String> {
     let Lane::Task { index, .. } = lane else {
         return None;

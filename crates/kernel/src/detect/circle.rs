@@ -1,4 +1,4 @@
-//! Circle: records the trail of one window of work, and finds signs in it that the work goes in a circle.
+//! Circle: records the trail of one window of work, and detects when the work goes in a circle.
 //!
 //! A window is the work on one version of a design. The trail holds hashes, never the text of a diff. Every recorded
 //! change is an attempt, counted from 1, except restores by the engine.
@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 
 /// The word similarity from which two hypotheses count as the same.
 const SIMILAR: Permille = Permille(700);
-/// The minimum number of flips of a test, the last one to failing, that make a circle. Breaking a test and repairing it
-/// is healthy work.
+/// The minimum number of flips of a test that make a circle, if the last flip is to failing. Breaking a test and
+/// repairing it is healthy work.
 const MIN_FLIPS: usize = 2;
 /// The number of characters of a hypothesis that are kept.
 const MAX_CHARACTERS: usize = 600;
@@ -111,7 +111,7 @@ struct Hypothesis {
     text: String,
 }
 
-/// The outcome of an attempt. Of several test runs, the one with the greatest outcome counts.
+/// The outcome of an attempt. If its tests ran several times, the greatest outcome counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum AttemptOutcome {
@@ -141,7 +141,7 @@ struct TestHistory {
 /// How a test result compares with the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ResultChange {
-    /// There is no previous result.
+    /// There is no usable previous result.
     First,
     Steady,
     Flip,

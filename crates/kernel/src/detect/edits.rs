@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// The share of common shingles from which two edits count as similar.
 const SIMILAR: Permille = Permille(400);
-/// The minimum share of an edit's lines that it adds or removes again.
+/// The minimum share of an edit's lines that undo an earlier edit.
 const MIN_AGAIN: Permille = Permille(300);
 /// The minimum number of edits that make a circle.
 const MIN_GROUP: usize = 3;
@@ -18,14 +18,14 @@ const MIN_GROUP: usize = 3;
 const MIN_CONCLUSIVE_LINES: usize = 4;
 /// The maximum number of edits that are remembered per file.
 const MAX_EDITS: usize = 16;
-/// The maximum number of hashes that are kept of a set: the smallest ones are a fair sample.
+/// The maximum number of hashes that are kept per set. The smallest hashes are a fair sample.
 const MAX_HASHES: usize = 256;
 
 /// Three or more similar edits.
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) attempts: Vec<u32>,
-    /// The lowest similarity between two of them.
+    /// The lowest similarity between two of the edits.
     pub(super) share: Permille,
 }
 
@@ -41,9 +41,9 @@ struct Edit {
     removed: Sample,
     added: Sample,
     shingles: Sample,
-    /// The share of lines that an earlier edit had added or removed.
+    /// The share of lines that undo an earlier edit.
     again: Permille,
-    /// Whether it added a line that an earlier edit had removed.
+    /// Whether the edit added a line that an earlier edit had removed.
     back: bool,
 }
 
@@ -107,8 +107,8 @@ impl Edits {
     }
 }
 
-/// Whether the edits are enough evidence. A group with small edits is only if a removed line came back, or if every
-/// attempt before the last failed.
+/// Whether the edits are enough evidence. Small edits are enough only if a removed line came back, or if every attempt
+/// before the last failed.
 fn is_conclusive(members: &[&Edit], failed: impl Fn(u32) -> bool) -> bool {
     let is_small = |edit: &&Edit| edit.removed.0.len() + edit.added.0.len() < MIN_CONCLUSIVE_LINES;
     !members.iter().any(is_small)
@@ -148,7 +148,7 @@ impl Sample {
         self.0.iter().filter(|hash| others.clone().any(|other| other.has(**hash))).count()
     }
 
-    /// The Jaccard similarity, over the hashes up to which both samples are complete.
+    /// The Jaccard similarity, over the range in which both samples are complete.
     fn similarity(&self, other: &Self) -> Permille {
         let reach = self.reach().min(other.reach());
         let within = |sample: &Self| sample.0.partition_point(|hash| *hash <= reach);

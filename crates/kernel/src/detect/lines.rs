@@ -148,7 +148,7 @@ fn count(lines: &Lines<'_>, hash: u32) -> u32 {
     lines.get(&hash).map_or(0, |line| line.count)
 }
 
-/// Subtracts up to `max` from the count of a line, and returns by how much it went down.
+/// Subtracts up to `max` from the count of a line, and returns the amount subtracted.
 fn subtract(lines: &mut Lines<'_>, hash: u32, max: u32) -> u32 {
     let Some(line) = lines.get_mut(&hash) else {
         return 0;
@@ -161,7 +161,7 @@ fn subtract(lines: &mut Lines<'_>, hash: u32, max: u32) -> u32 {
     subtracted
 }
 
-/// Adds a line and returns its hash, if it is significant.
+/// Adds a significant line and returns its hash; ignores a trivial line.
 fn add_line<'c>(lines: &mut Lines<'c>, text: &'c str) -> Option<u32> {
     let hash = if text.is_ascii() {
         significant_hash(text, ascii(text))
@@ -172,7 +172,7 @@ fn add_line<'c>(lines: &mut Lines<'c>, text: &'c str) -> Option<u32> {
     Some(hash)
 }
 
-/// The hash of a line with these characters; `None` if it is trivial.
+/// The hash of a line with these characters; `None` if the line is trivial.
 fn significant_hash(text: &str, chars: impl Iterator<Item = char>) -> Option<u32> {
     let mut state = Fnv::new();
     let (mut count, mut has_word) = (0, false);
@@ -209,8 +209,8 @@ fn unformatted(lines: &[String]) -> impl Iterator<Item = char> {
     lines.iter().flat_map(|line| line.chars()).filter(|ch| !ch.is_whitespace() && *ch != ',')
 }
 
-/// Adds the hashes of pairs of neighbouring words in a line. Digits are masked, because tuning a constant is the same
-/// edit.
+/// Adds the hashes of pairs of neighbouring words in a line. Digits are masked, so edits that only tune a
+/// constant are equal.
 fn add_shingles(hashes: &mut Vec<u32>, text: &str) {
     if text.is_ascii() {
         add_shingles_of_chars(hashes, ascii(text))

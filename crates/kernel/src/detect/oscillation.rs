@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 
 /// The word similarity needed if both approaches cite a common decision.
 const SIMILAR_WITH_SHARED_DECISIONS: Permille = Permille(650);
-/// The word similarity needed if one of them cites no decision.
+/// The word similarity needed if one of the approaches cites no decision.
 const SIMILAR_WITHOUT_DECISIONS: Permille = Permille(720);
-/// The word similarity needed if they cite different decisions.
+/// The word similarity needed if the approaches cite different decisions.
 const SIMILAR_WITH_OTHER_DECISIONS: Permille = Permille(800);
 
 /// A proposed approach that matches a previous one.

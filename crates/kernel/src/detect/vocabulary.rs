@@ -31,7 +31,7 @@ const DENIAL: &[&str] = &[
     "nor", "not", "nothing", "nowhere", "without",
 ];
 
-/// Words that imply a denial: something that should happen does not, nor does something that is skipped.
+/// Words that imply a denial: if something "should" happen or is "skipped", it does not happen.
 #[rustfmt::skip]
 const FAINT_DENIAL: &[&str] = &[
     "avoid", "discard", "fail", "forget", "forgot", "ignor", "lose", "miss", "must", "need", "omit",

@@ -76,7 +76,7 @@ impl Words {
         words
     }
 
-    /// Sets what the statement is about: the names of a location are its topic and weigh less than the claim.
+    /// Adds the names of a location to the topic of the statement; they weigh less than the claim.
     pub(super) fn about(mut self, location: &str) -> Self {
         for part in name_parts(location) {
             self.names.remove(&part);
@@ -90,8 +90,8 @@ impl Words {
         self.compare(other, &self.stated, &other.stated)
     }
 
-    /// The similarity of two plans. What a plan replaces is not part of the plan; a plan that replaces the other's
-    /// parts is different.
+    /// The similarity of two plans. Parts that a plan replaces do not count. A plan that replaces parts of the other
+    /// is a different plan.
     pub(super) fn plan_similarity(&self, other: &Self) -> Permille {
         let (mine, theirs) = (self.without_replaced(), other.without_replaced());
         if are_replaced(&theirs, &self.replaced) || are_replaced(&mine, &other.replaced) {
@@ -129,12 +129,12 @@ impl Words {
             || self.has_other_names(other)
     }
 
-    /// Whether it denies what the other affirms without doubt; "missing check" and "should check" agree with a denial.
+    /// Whether this denies what the other affirms without doubt. "Missing check" and "should check" are denials too.
     fn denies(&self, other: &Self) -> bool {
         self.denied.iter().any(|stem| other.stated.contains(stem) && !other.doubted.contains(stem))
     }
 
-    /// Whether it states the opposite. A denied opposite agrees: "not allowed" and "denied".
+    /// Whether this states the opposite of the other. A denied opposite agrees: "not allowed" and "denied".
     fn opposes(&self, other: &Self) -> bool {
         self.poles.difference(&other.poles).any(|mine| {
             vocabulary::opposites(mine).any(|theirs| {
@@ -214,8 +214,8 @@ impl Words {
         }
     }
 
-    /// Records the first order that the statement gives. If a clause opens with it ("After …, …"), the next clause
-    /// completes it.
+    /// Records the first order that the statement gives. If a clause opens with "before" or "after", the next
+    /// clause completes the order.
     fn record_order(&mut self, clause: &Clause, stated: &[(usize, String)]) {
         let stems = |from: usize, to: usize| -> BTreeSet<String> {
             stated
@@ -240,7 +240,7 @@ impl Words {
         self.order = Some(Order { earlier, later });
     }
 
-    /// The stem of a content word, and whether the word itself denies it. Also records stems that have opposites.
+    /// The stem of a content word, and whether the word denies the stem, as "unchecked" does. Records opposites.
     fn content_stem(&mut self, word: &str) -> Option<(String, bool)> {
         let denied = vocabulary::denied_by_prefix(word);
         let is_denied = denied.is_some();
@@ -261,7 +261,7 @@ struct Clause {
 }
 
 impl Clause {
-    /// The index at which the words about something replaced start; they extend to the end of the clause.
+    /// The index from which the rest of the clause is about something replaced.
     fn replaced_start(&self) -> Option<usize> {
         let pairs =
             [("instead", "of"), ("rather", "than"), ("no", "longer"), ("place", "of"), ("opposed", "to")];

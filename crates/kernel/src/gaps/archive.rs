@@ -33,7 +33,7 @@ pub struct RoundRollback {
 #[serde(rename_all = "kebab-case")]
 pub enum RollbackCause {
     Requested(RollbackRequest),
-    /// No rollback was left, and an archived attempt was better. It does not count as a rollback.
+    /// No rollback was left, and an archived attempt was better. This does not count towards the limits.
     BestAdopted,
 }
 
@@ -75,11 +75,11 @@ pub enum RetryMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct RoundAttempt {
-    /// The round it started with.
+    /// The round in which the attempt started.
     pub round: u32,
     /// The round that counts; it is later than `round` if the engineers failed at first.
     pub until: u32,
-    /// The rollback that archived it; `None` for the current attempt.
+    /// The rollback that archived the attempt; `None` for the current attempt.
     pub rollback: Option<u32>,
     pub weighted_net: i64,
 }
@@ -231,8 +231,7 @@ impl Rounds {
         archived.chain(counted_row(board, round).map(|row| (None, row))).map(attempt).collect()
     }
 
-    /// The rollbacks to a round since the rounds before it last changed; an older attempt builds on rounds that are
-    /// gone.
+    /// The rollbacks to a round since an earlier round last changed; older attempts build on rounds that are gone.
     fn rollbacks_of(&self, round: u32) -> impl Iterator<Item = &RoundRollback> {
         let last_change = self.rollbacks.iter().rposition(|rollback| rollback.to < round);
         let first = last_change.map_or(0, |at| at.saturating_add(1));
@@ -269,7 +268,7 @@ impl Board {
     }
 }
 
-/// The first counted round from this one on.
+/// The row of the first counted round from `from` on.
 fn counted_row(board: &Board, from: u32) -> Option<&RoundRow> {
     board.rows.iter().find(|row| row.round >= from && row.state.counts())
 }

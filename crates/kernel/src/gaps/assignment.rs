@@ -14,7 +14,7 @@ use super::section::SectionPaths;
 #[serde(rename_all = "kebab-case")]
 pub enum Assignment {
     Work(RoundWork),
-    /// Every unsettled gap is blocked; the user must make the decisions among `waits`.
+    /// Every unsettled gap is blocked; the user must decide the questions in `waits`.
     AllBlocked {
         waits: Vec<Wait>,
     },
@@ -42,7 +42,7 @@ pub struct Wait {
     pub on: BlockedOn,
 }
 
-/// Assigns the current round: blocking gaps first, then by severity, then by id.
+/// Assigns the gaps of the current round: those that block others first, then by severity, then by id.
 pub fn assign(board: &Board) -> Assignment {
     if board.unsettled().next().is_none() {
         return Assignment::NoneOpen;
@@ -106,7 +106,7 @@ fn share_section(one: &Gap, other: &Gap) -> bool {
     pairs.any(|(a, b)| paths.is_same(a, b))
 }
 
-/// Merges two parts: all members get the number of the earlier one.
+/// Merges two parts: all members get the smaller number.
 fn merge_parts(part_of: &mut [usize], one: usize, other: usize) {
     let (Some(&one), Some(&other)) = (part_of.get(one), part_of.get(other)) else {
         return;

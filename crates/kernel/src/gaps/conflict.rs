@@ -17,7 +17,7 @@ pub struct Conflict {
     pub cause: ConflictCause,
     /// At least two, the reviewer's first.
     pub positions: Vec<Position>,
-    /// The round in which it arose.
+    /// The round in which the conflict arose.
     pub round: u32,
 }
 

@@ -78,7 +78,7 @@ impl Board {
         Ok(())
     }
 
-    /// The conflicts without a decision.
+    /// The conflicts about unsettled gaps that have no decision.
     pub fn undecided(&self) -> impl Iterator<Item = &Conflict> {
         self.conflicts.values().filter(|conflict| {
             self.issues.get(&conflict.issue).is_some_and(|issue| issue.state != IssueState::Decided)

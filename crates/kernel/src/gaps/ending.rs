@@ -12,9 +12,9 @@ use super::moves::{Actor, GapMove};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Acceptable {
-    /// Allowed; the user must be shown each high gap.
+    /// Approval is allowed; the user must be shown each high gap.
     Yes { high: Vec<GapId>, lower: Vec<GapId> },
-    /// Not allowed while these are open; only a forced completion overrides them.
+    /// Approval is refused while these are open; only a forced completion overrides this.
     No { critical: Vec<GapId>, blocking: Vec<GapId> },
 }
 
@@ -61,7 +61,7 @@ impl Board {
         deferred
     }
 
-    /// On the user's request, accepts the gaps as they are: resets the stalls.
+    /// On the user's request, accepts the gaps as they are and resets the stalls.
     pub fn accept_complexity(&mut self) {
         self.stalled = 0;
     }

@@ -12,18 +12,18 @@ pub struct Gap {
     pub id: GapId,
     pub severity: GapSeverity,
     pub claim: String,
-    /// The sections of the document it concerns; empty if unknown.
+    /// The sections of the document that the gap concerns; empty if unknown.
     #[serde(default)]
     pub sections: Vec<String>,
     pub status: GapStatus,
-    /// What it waits for; set exactly while the status is blocked.
+    /// What the gap waits for; set only while the status is blocked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<BlockedOn>,
-    /// The round that found it; 0 for the first inventory.
+    /// The round that found the gap; 0 for the first inventory.
     pub found_in: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_from: Option<GapId>,
-    /// The latest proposal; kept after it is accepted.
+    /// The latest proposal; kept after acceptance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposal: Option<Proposal>,
 }
@@ -65,7 +65,7 @@ pub enum GapSeverity {
     Medium,
     /// Two readers would build different things.
     High,
-    /// It cannot be built, or would be unsafe.
+    /// The product cannot be built or would be unsafe.
     Critical,
 }
 

@@ -51,7 +51,7 @@ pub enum Stance {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IssueState {
-    /// No answer yet; `silences` counts the delivered rounds that ignored it.
+    /// No answer yet; `silences` counts the rounds in which an engineer delivered but ignored the issue.
     Unanswered {
         silences: u32,
     },
@@ -61,7 +61,7 @@ pub enum IssueState {
 }
 
 impl ReviewIssue {
-    /// Whether it must be answered; lesser issues are only recorded.
+    /// Whether the issue must be answered; lesser issues are only recorded.
     pub fn is_serious(&self) -> bool {
         self.severity >= GapSeverity::High
     }

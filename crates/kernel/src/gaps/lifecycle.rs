@@ -85,7 +85,7 @@ impl Board {
         Ok(())
     }
 
-    /// Closes every resolved gap at the end of the refinement and returns them.
+    /// Closes all resolved gaps at the end of the refinement and returns them.
     pub fn close_resolved(&mut self) -> Vec<GapId> {
         let resolved: Vec<GapId> = self
             .gaps

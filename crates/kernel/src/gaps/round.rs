@@ -24,7 +24,7 @@ pub struct RoundInput {
     /// Accepted proposals whose text the host could not insert into the document.
     #[serde(default)]
     pub unplaced: Vec<Unplaced>,
-    /// The paths in the document of the section names that the proposals use.
+    /// The path in the document for each section name in the proposals.
     #[serde(default)]
     pub places: SectionPaths,
 }

@@ -14,9 +14,9 @@ pub struct RoundRow {
     /// Unsettled gaps at the end of the previous round.
     pub start: u32,
     pub resolved: Vec<GapId>,
-    /// Found in this round, including those split from another gap.
+    /// Gaps found in this round, including those split from another gap.
     pub new: Vec<GapId>,
-    /// Deferred or waived since the previous round; not progress, so not part of the net.
+    /// Gaps deferred or waived since the previous round; they are not progress, so the net leaves them out.
     pub set_aside: Vec<GapId>,
     pub end: u32,
     pub net: i64,
@@ -36,7 +36,7 @@ pub enum RoundState {
     Diverging,
     /// The engineer failed; the round does not count.
     Failed,
-    /// The user skipped it after a rollback; the round does not count.
+    /// The user skipped the round after a rollback; it does not count.
     Skipped,
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The separator in a path of section names.
 pub const WITHIN: &str = " > ";
 
-/// The paths of section names in a document. A name that is not recorded counts as a path.
+/// The paths of section names in a document. A name without a recorded path is read as a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SectionPaths(BTreeMap<String, Vec<String>>);

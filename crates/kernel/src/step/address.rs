@@ -45,8 +45,8 @@ impl Stepper<'_> {
         before.or(self.program.injects.first().copied()).unwrap_or(lane_state.phase)
     }
 
-    /// Puts findings into inboxes: a finding that names its origin goes to those phases, any other to the target. If
-    /// the way back crosses a sub-flow, the findings of its tasks go to the tasks.
+    /// Puts findings into inboxes: those of the phases that a finding names as its origin, or else that of the target.
+    /// If the way back crosses a sub-flow, the findings of its tasks go to the tasks.
     pub(super) fn address(&mut self, lane: Lane, target: PhaseId, findings: &[u32]) {
         let from = self.lane_state(lane).phase;
         for at in findings {
@@ -139,7 +139,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// The tasks that a finding is about: the one it names, if the list has it, else those with its file.
+    /// The tasks that a finding is about: the one it names, if that is in the list, otherwise those that list its file.
     fn tasks_for_finding(&self, flow: PhaseId, at: u32) -> Vec<String> {
         let Some(filed) = self.state.findings.get(at as usize) else {
             return Vec::new();
@@ -188,9 +188,9 @@ impl Stepper<'_> {
         let blamed: Vec<String> = carried.flat_map(|at| self.tasks_for_finding(flow, *at)).collect();
         let mut kept: Vec<Item> = Vec::new();
         for item in self.items_of(flow) {
-            let is_finished = self.state.finished.contains_key(&item.id) && !blamed.contains(&item.id);
+            let is_sound = self.state.finished.contains_key(&item.id) && !blamed.contains(&item.id);
             let needs_are_kept = item.needs.iter().all(|need| kept.iter().any(|other| other.id == *need));
-            if is_finished && needs_are_kept {
+            if is_sound && needs_are_kept {
                 kept.push(item.clone());
             }
         }
@@ -198,7 +198,7 @@ impl Stepper<'_> {
     }
 }
 
-/// The tasks that an operation that gives up tasks would drop in this state.
+/// The tasks that giving up would drop in this state.
 pub fn tasks_to_give_up(program: &Program, state: &State) -> Vec<String> {
     let mut state = state.clone();
     let stepper = Stepper { program, state: &mut state, answered: None, out: Step::default() };

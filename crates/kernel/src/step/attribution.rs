@@ -9,9 +9,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 impl Stepper<'_> {
-    /// From now on, the new phases decide the route of an open finding. For a settled finding only reports change; this
-    /// works after the end of the run too. `from` must be the current attribution, so nobody overrides one they have
-    /// not seen.
+    /// Attributes a finding to other phases, also after the end of the run. They decide the route of an open finding;
+    /// for a settled one, only reports change. `from` must be the current attribution, so nobody overrides one they
+    /// have not seen.
     pub(super) fn reattribute(
         &mut self,
         at: u32,
@@ -71,8 +71,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// Moves a finding that waits in a later inbox to those of the named phases that are still ahead. If none is, it
-    /// stays where it was sent, and the next ruling about it uses the new names.
+    /// Moves a finding that waits in a later inbox to the inboxes of the named phases that are still ahead. If none is
+    /// ahead, the finding stays where it is, and the next ruling about it uses the new names.
     fn redirect(&mut self, at: u32, named: &[PhaseId]) {
         let here = self.state.main.phase;
         let is_under_way = self.state.inbox[here.index() + 1..].iter().any(|inbox| inbox.contains(&at));

@@ -138,7 +138,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Issues the command of a seat, unless a limit has been reached.
+    /// Issues the command of a seat, unless a hold or a limit prevents a dispatch.
     pub(super) fn issue_command(&mut self, lane: Lane, at: usize) {
         let program = self.program;
         let phase_id = self.lane_state(lane).phase;
@@ -243,7 +243,7 @@ impl Stepper<'_> {
         })
     }
 
-    /// The options of a question that can be followed now, and the others with the empty budget, if that is the reason.
+    /// The options of a question that can be chosen now, and the others with the empty budget, if one is the reason.
     pub(super) fn offered_and_withheld(
         &self,
         lane: Lane,

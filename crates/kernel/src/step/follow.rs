@@ -12,7 +12,7 @@ use crate::signal::COMPLETED;
 use crate::state::{End, FiledStatus, HoldCause, SeatProgress, Stage, TaskProgress};
 use alloc::vec::Vec;
 
-/// A signal with the rule that raised it and its reason.
+/// A signal, the rule that raised it, and the reason.
 pub(super) struct RuledSignal {
     pub signal: SignalId,
     pub rule: Rule,
@@ -223,8 +223,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// Work that is sent back further than a finding was starts from scratch. The finding then no longer counts as an
-    /// earlier report of findings in the new work.
+    /// Passes on the findings that were not sent back as far as the work is now. The work starts from scratch, so they
+    /// no longer count as earlier reports of findings in the new work.
     fn pass_on(&mut self, lane: Lane, target: PhaseId) {
         if lane != Lane::Main {
             return;
@@ -273,7 +273,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Ends the run: cancels what is open and, after a failure, performs the failure operations first.
+    /// Ends the run: cancels open commands and, after a failure, performs the failure operations first.
     pub(super) fn end(&mut self, end: End) {
         let held = self.state.hold.is_some();
         self.cancel_open();

@@ -242,8 +242,7 @@ impl Stepper<'_> {
         restoring.find_map(|(_, route)| Some((route.action.target_phase()?, route.spends.clone())))
     }
 
-    /// Lowers the rollback budgets to the rollbacks that are left for the round that starts. Rollbacks are counted per
-    /// round.
+    /// At the start of a round, lowers the rollback budgets to the number of rollbacks left for that round.
     pub(super) fn cap_rollback_budgets(&mut self, checkpoint: PhaseId, round: u16) {
         let spends = self.restore_route().map(|(_, spends)| spends).unwrap_or_default();
         for budget in spends {
@@ -264,7 +263,7 @@ impl Stepper<'_> {
         self.state.full[budget.index()].saturating_sub(restored)
     }
 
-    /// Restores artifacts, flags and lists from the start of the round; budgets stay spent.
+    /// Restores artifacts, flags and lists from the start of a round, by default the latest; budgets stay spent.
     pub(super) fn restore_round(&mut self, target: PhaseId, round: Option<u16>) -> Vec<ArtifactId> {
         let is_wanted = |point: &crate::state::Checkpoint| {
             point.phase == target && round.is_none_or(|round| point.round == round)

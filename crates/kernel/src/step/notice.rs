@@ -11,7 +11,7 @@ use crate::state::Memory;
 use alloc::string::String;
 
 impl Stepper<'_> {
-    /// Runs the detectors on a result and keeps the detection for the ruling.
+    /// Runs the detectors on a result and keeps the first detection for the ruling.
     pub(super) fn run_detectors(
         &mut self,
         lane: Lane,
@@ -40,7 +40,7 @@ impl Stepper<'_> {
         let phase = self.lane_state(lane).phase;
         let memory = self.memory(lane, phase);
         match detect::check_change(&mut memory.trail, &mut memory.last, change) {
-            // Undoing the last change may restore the tree from before the first attempt: a reversal, not a circle.
+            // Undoing the last change may restore the tree from before the first attempt. It counts as a reversal.
             (Some(Circle::Tree { earlier: 0, .. }) | None, Some(reversal)) => {
                 self.record_detection(lane, REVERSAL, reversal.sentence());
             }
@@ -124,7 +124,7 @@ impl Stepper<'_> {
         memory
     }
 
-    /// Keeps the first detection; detectors run in order of precedence.
+    /// Keeps only the first detection of a visit.
     fn record_detection(&mut self, lane: Lane, signal: SignalId, sentence: String) {
         let detected = &mut self.lane_state_mut(lane).detected;
         if detected.is_none() {

@@ -58,7 +58,7 @@ impl Stepper<'_> {
         let wrote = phase.writes.iter().map(|artifact| (*artifact, self.state.digest(*artifact))).collect();
         let reads = self.state.main.reads.clone();
         self.state.results[id.index()] = Some(LastResult { signal, accepted, reads, wrote });
-        // Rejected work must still deal with its findings.
+        // After a rejection, the findings still have to be dealt with.
         if accepted {
             self.state.inbox[id.index()].clear();
         }
@@ -88,7 +88,7 @@ impl Stepper<'_> {
     }
 
     /// The artifacts that the sub-flow reads, with their current digests. Artifacts that a sub-flow writes are left
-    /// out. So is the artifact that produced the list: a task depends only on its own entry, which `spec` covers.
+    /// out. So is the artifact that the list comes from: a task depends only on its own entry, which `spec` covers.
     pub(super) fn flow_reads(&self) -> Vec<(ArtifactId, Digest)> {
         let flow = self.state.main.phase;
         let mut reads: Vec<ArtifactId> = self

@@ -182,13 +182,13 @@ impl Stepper<'_> {
         self.out.rulings.push(ruling);
     }
 
-    /// The limit that the run has reached, by name.
+    /// The name of a limit that the run has reached.
     pub(super) fn reached_limit(&self) -> Option<&'static str> {
         let (limits, used, granted) = (self.state.limits, self.state.used, self.state.granted);
         let is_reached = |limit: Option<u64>, used: u64, granted: u64| {
             limit.is_some_and(|limit| used.saturating_sub(granted) >= limit)
         };
-        // Sums do not include unknown usage; only a limit on dispatches can bound it.
+        // Sums leave out unknown usage, which only a limit on dispatches can bound.
         let is_unenforceable = |limit: Option<u64>, unknown: u64, granted: u64| {
             limit.is_some() && limits.dispatches.is_none() && unknown > granted
         };
@@ -313,7 +313,7 @@ fn max_seats(phase: &Phase) -> usize {
     }
 }
 
-/// The seat that a command belongs to, while it is open.
+/// The seat of a command, while the command is open.
 pub(super) fn open_seat(state: &State, id: CommandId) -> Option<usize> {
     if state.stage != Stage::Running {
         return None;

@@ -1,4 +1,4 @@
-//! Settles a phase: combines its members' results into one signal, by precedence.
+//! Settles a phase: combines its members' results into one signal.
 
 use super::Stepper;
 use super::follow::RuledSignal;
@@ -69,7 +69,7 @@ impl Stepper<'_> {
             .collect()
     }
 
-    /// The effect of members that should have run on different models but did not.
+    /// The degradation if members that should have run on different models did not.
     pub(super) fn diversity_effect(&self, lane: Lane) -> Option<Effect> {
         let lane_state = self.lane_state(lane);
         let Work::Each { diverse: true, .. } = &self.program.phase(lane_state.phase).work else {
@@ -131,7 +131,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// Ranks a signal: security first, then detectors, then findings by kind, then verdicts as listed.
+    /// Ranks a signal, most severe first: security, detectors, findings by kind, verdicts from severe to mild.
     fn severity_rank(&self, phase: PhaseId, signal: SignalId) -> usize {
         if signal == SECURITY_BLOCKER {
             return 3000;

@@ -69,7 +69,7 @@ impl Stepper<'_> {
             .collect();
     }
 
-    /// Checks the lists of an event: known names, unique ids, and needs that exist and have no cycle.
+    /// Checks the names, ids and needs in the lists of an event, and sorts the items by their needs.
     pub(super) fn read_lists(
         &self,
         lists: &[(String, Vec<Item>)],
@@ -109,7 +109,7 @@ impl Stepper<'_> {
     }
 }
 
-/// Sorts items so that each comes after the items it needs, and otherwise keeps the order.
+/// Sorts items so each comes after the items it needs, and otherwise keeps the order.
 fn in_dependency_order(items: &[Item]) -> Result<Vec<Item>, String> {
     if items.len() > MAX_ITEMS {
         return Err(format!("it has {} items, but at most {MAX_ITEMS} are allowed", items.len()));

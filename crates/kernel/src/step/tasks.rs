@@ -92,7 +92,7 @@ impl Stepper<'_> {
         }
     }
 
-    /// The next progress of a waiting task; `None` if it must keep waiting.
+    /// The next progress of a waiting task; `None` if it must keep waiting or does not wait.
     fn next_progress(&self, index: usize, max_running: usize) -> Option<TaskProgress> {
         if self.state.tasks[index].progress != TaskProgress::Waiting {
             return None;
@@ -181,7 +181,7 @@ impl Stepper<'_> {
         self.settle_with(Lane::Main, RuledSignal { signal, rule: Rule::Route { line }, why });
     }
 
-    /// Sets the digests after the batch, from the patches of the finished tasks in list order.
+    /// Derives the digests of the written artifacts from the patches of the finished tasks, in list order.
     fn merge_patches(&mut self, flow: PhaseId) {
         let merged = self
             .flow_items()
