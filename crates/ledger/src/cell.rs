@@ -134,9 +134,9 @@ pub enum CorrectionEnd {
     Corrected,
     /// The phase that reported the defect accepted the unchanged work: it was not a defect.
     Withdrawn,
-    /// It was reported again for the new work.
+    /// The defect was reported again for the new work.
     ReportedAgain,
-    /// It was passed on when work was sent further back.
+    /// The defect was passed on when work was sent further back.
     PassedOn,
     /// The same report was sent again, for example with a human's guidance.
     SentAgain,
@@ -164,7 +164,7 @@ pub struct GateOption {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WithheldOption {
     pub name: String,
-    /// The empty budget, if that is the reason.
+    /// The exhausted budget, if it is the reason.
     pub exhausted: Option<String>,
 }
 

@@ -21,7 +21,7 @@ pub struct RunDetail {
     /// Budgets of the run itself; the budgets of a sub-flow are in `tasks`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budgets: Vec<BudgetLeft>,
-    /// The usage when a human last let the run continue past a limit. Each limit counts from there.
+    /// The usage when a human last let the run continue past a limit. Each limit counts from this usage.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub granted: UsageTotals,
     /// The tasks of the current list, in order.

@@ -125,7 +125,7 @@ impl LedgerError {
     }
 }
 
-/// An error to which the path of the ledger is not added yet.
+/// An error without the path of the ledger, which `from_fault` adds.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Sqlite(rusqlite::Error),

@@ -1,5 +1,5 @@
 //! Facts: what the host observed with an event, such as evidence, artifacts and telemetry. The journal stores
-//! facts with their event, so every projection can be rebuilt from it.
+//! facts with their event, so every projection can be rebuilt from the journal.
 
 use remand_kernel::change::Digest;
 use remand_kernel::evidence::{RowPhase, Tier};
@@ -232,7 +232,7 @@ pub struct Telemetry {
     /// The result as the agent left it, valid or not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<BlobId>,
-    /// The answer found in its output, if there is no result file.
+    /// The answer found in the agent's output, if there is no result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<BlobId>,
     /// The git trees before and after the dispatch.

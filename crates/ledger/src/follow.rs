@@ -48,7 +48,7 @@ pub(crate) fn catch_up(
 }
 
 /// Catches up with the last events of the journal, which the caller has in memory. If the tables lack earlier events
-/// too, all of them are read from the journal.
+/// too, all missing events are read from the journal.
 pub(crate) fn catch_up_with(
     conn: &Connection,
     replays: &mut RunReplays,

@@ -37,7 +37,7 @@ pub(crate) struct RunReplays {
 struct RunReplay {
     /// `None` after an event that was projected from the caller's memory instead of replayed.
     current: Option<ProgramState>,
-    /// The number of the last event that was replayed.
+    /// The number of the last event.
     seq: i64,
     /// Commands that have neither ended nor been cancelled.
     open: Vec<Command>,

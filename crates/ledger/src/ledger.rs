@@ -49,7 +49,7 @@ pub struct Ledger {
     last_events: HashMap<RunId, LastEvent>,
     /// The end of the journal when this process last appended. Others may have appended since.
     end: Option<JournalEnd>,
-    /// The replays of the runs, as far as the tables show them.
+    /// The replay of each run, up to the last event that the tables show.
     replays: RunReplays,
     /// Events appended by this process that the tables do not show yet.
     lag: usize,
@@ -93,8 +93,8 @@ impl Ledger {
         &mut self.conn
     }
 
-    /// Appends entries of any runs in one synced commit, and returns the number of each in its run. On an error nothing
-    /// is written. `catch_up` or `catch_up_with` projects the entries.
+    /// Appends entries of any runs in one synced commit, and returns each entry's number in its run. On an error
+    /// nothing is written. `catch_up` or `catch_up_with` projects the entries.
     pub fn append(&mut self, entries: &[JournalEntry<'_>]) -> Result<Vec<u64>, LedgerError> {
         if entries.is_empty() {
             return Ok(Vec::new());
@@ -113,7 +113,7 @@ impl Ledger {
         Ok(self.slots.iter().map(|slot| u64::try_from(slot.seq).unwrap_or(0)).collect())
     }
 
-    /// Writes entries after this end of the journal; if it is `None`, reads the end first.
+    /// Writes entries after this end of the journal. If `end` is `None`, reads the end first.
     fn write<'e>(
         &mut self,
         entries: &'e [JournalEntry<'e>],
@@ -136,7 +136,7 @@ impl Ledger {
         self.lag
     }
 
-    /// Projects everything that was appended. Readers wait briefly for this, then do it themselves.
+    /// Projects everything that was appended. Readers wait briefly for this, then project it themselves.
     pub fn catch_up(&mut self) -> Result<(), LedgerError> {
         if self.lag == 0 { Ok(()) } else { self.project_all() }
     }
@@ -175,7 +175,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Sets the last event of a run that the caller has replayed. An append fails if the journal has a later one.
+    /// Sets the event up to which the caller has replayed a run. An append fails if the journal has a later event.
     pub fn continue_from(&mut self, run: &RunId, seq: u64, at: Millis) {
         self.last_events.insert(run.clone(), LastEvent { seq: i64::try_from(seq).unwrap_or(i64::MAX), at });
     }

@@ -63,7 +63,7 @@ impl LogSpace {
     }
 
     /// Makes space for the next commit. Call it inside a write transaction: then nobody else appends to the file.
-    /// SQLite ignores the zeros: they have no valid checksum.
+    /// SQLite ignores the added zeros: they have no valid checksum.
     pub(crate) fn ensure_space(&mut self) {
         let pages = self.pages.load(Ordering::Relaxed);
         let needed = LOG_HEADER + (pages + SPARE_PAGES) * (FRAME_HEADER + self.page_size);

@@ -107,7 +107,7 @@ impl fmt::Display for LanePosition {
     }
 }
 
-/// The lanes with work. The main line is left out if there are tasks and it has no open seat.
+/// The lanes with work. The main line is left out if it has no open seat and there are tasks.
 fn lanes(program: &Program, state: &State) -> Vec<LanePosition> {
     let items = match &program.phase(state.main.phase).work {
         Work::Flow { list, .. } => state.lists[list.index()].as_slice(),

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Identifies a SQLite file as a ledger: `RMND`.
 pub const APPLICATION_ID: i64 = 0x524D_4E44;
 
-/// The changes of each format to the previous one. The first entry creates format 1.
+/// The SQL that upgrades the previous format to each format. The first entry creates format 1.
 const MIGRATIONS: &[&str] = &[
     concat!(
         include_str!("schema/journal.sql"),
@@ -101,8 +101,8 @@ pub(crate) fn prepare_reader(conn: &Connection, path: &Path) -> Result<(), Fault
     Ok(())
 }
 
-/// Keeps the plans of prepared statements. Otherwise SQLite makes a new plan whenever the parameters of a statement on
-/// a table with a partial index change, and for a gate query after an `ANALYZE`.
+/// Keeps the plans of prepared statements. Otherwise SQLite plans again whenever the parameters change, if the table
+/// has a partial index; for a gate query it does so after an `ANALYZE`.
 fn keep_plans(conn: &Connection) -> Result<(), Fault> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())

@@ -70,7 +70,7 @@ impl Cancel {
     }
 }
 
-/// Removes its waker on drop.
+/// Unregisters the waker on drop.
 pub(super) struct CancelWatch {
     cancel: Cancel,
     id: u64,

@@ -59,7 +59,7 @@ impl Pulse {
     }
 }
 
-/// The output of one stream so far. It can be read while its thread is still running.
+/// The output of one stream so far. It can be read while the stream is still open.
 #[derive(Debug)]
 pub(super) struct Capture {
     limit: usize,

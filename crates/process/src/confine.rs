@@ -73,7 +73,7 @@ pub(crate) fn arguments(
     Ok(arguments)
 }
 
-/// Starts `argv` restricted by the policy and exits with its status; returns only if that fails.
+/// Starts `argv` restricted by the policy and exits with the program's status; returns only on failure.
 pub fn run_confined(policy: &Policy, argv: &[OsString]) -> Result<Infallible, ConfineError> {
     let (program, rest) = argv.split_first().ok_or(ConfineError::NoProgram)?;
     #[cfg(target_os = "linux")]

@@ -17,7 +17,7 @@ pub struct ProcessJob {
     pub environment: BTreeMap<OsString, OsString>,
     pub stdin: Vec<u8>,
     pub limits: ProcessLimits,
-    /// Identifies the job in the environment of all its processes; its parts are separated by `/`.
+    /// Identifies the job in the environment of all its processes. `/` separates the parts of a marker.
     pub marker: String,
     pub confine: Option<Confinement>,
     pub survivors: Survivors,

@@ -36,7 +36,7 @@ pub(super) fn exceeded_limit(family: &Family, limits: &ProcessLimits) -> Option<
     (used > limit).then_some(ExceededLimit::Memory(limit))
 }
 
-/// Measures the growth of folders in a thread, until it is dropped.
+/// Measures the growth of folders in a thread, until the meter is dropped.
 pub(super) struct DiskMeter {
     _stop: Sender<()>,
 }

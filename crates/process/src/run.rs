@@ -15,8 +15,8 @@ use std::time::{Duration, SystemTime};
 /// Runs a job to its end. None of its processes is alive afterwards, except for permitted daemons.
 ///
 /// The job gets its own process group. At a limit or on cancel the group receives SIGTERM and, after the grace period,
-/// SIGKILL. However the job ends, everything left of its group, its descendants and all processes with its marker are
-/// killed. Processes cannot escape from a confined job: its supervisor adopts every orphan. A job that is cancelled
+/// SIGKILL. However the job ends, the remaining processes are killed: those of its group, its descendants, and all with
+/// its marker. Processes cannot escape from a confined job: its supervisor adopts every orphan. A job that is cancelled
 /// before it starts does not start.
 pub fn run(job: &ProcessJob, cancel: &Cancel) -> Result<JobEnd, SpawnError> {
     run_to_end(job, cancel, None)

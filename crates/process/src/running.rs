@@ -31,7 +31,7 @@ pub(super) enum Cause {
     Exceeded(ExceededLimit),
 }
 
-/// A running job. It is killed if it is dropped before its end.
+/// A running job. Dropping it before its end kills its processes.
 pub(super) struct Running {
     child: Option<Child>,
     leader: Pid,

@@ -1,4 +1,5 @@
-//! Kills the processes that a job left behind: descendants of its first process, its group, and all with its marker.
+//! Kills the processes that a job left behind: the descendants and the group of its first process, and all processes
+//! with its marker.
 
 use super::procfs::{self, Process, Stat};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -18,7 +19,7 @@ pub(super) const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 /// The pause between two checks for remaining processes.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Kills every process with this marker or one that extends it, and counts them.
+/// Kills and counts every process with this marker, or with a marker that extends it.
 ///
 /// `run-7` also matches `run-7/implement/1`, but not `run-70`. An engine uses this to kill the processes of an
 /// engine that died. It spares itself, its ancestors, and daemons that may stay.
@@ -94,7 +95,7 @@ impl Family {
         self.leader.map(procfs::descendants).unwrap_or_default()
     }
 
-    /// Kills until no process is left, and counts the killed ones. The leader must not be reaped before this.
+    /// Kills until no process is left, and counts the killed ones. The leader must not be reaped before the sweep.
     pub fn sweep(&self) -> usize {
         let deadline = Instant::now() + KILL_TIMEOUT;
         let mut killed = BTreeSet::new();

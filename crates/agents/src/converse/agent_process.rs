@@ -22,7 +22,7 @@ pub struct AgentProcess {
 }
 
 impl AgentProcess {
-    /// Starts the agent in its own process group. Dropping the returned lines closes its standard input.
+    /// Starts the agent in its own process group. Dropping the returned lines closes the agent's stdin.
     pub fn start(argv: &[OsString]) -> io::Result<(AgentProcess, impl ConnectTo<Client> + 'static)> {
         let (program, arguments) = argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut process = Command::new(program)

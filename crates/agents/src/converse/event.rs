@@ -31,7 +31,7 @@ pub enum ConversationEvent {
         tool: String,
         kind: String,
         status: String,
-        /// Its output, if it failed.
+        /// The output of the tool, if the tool failed.
         text: Option<String>,
     },
     Denied {

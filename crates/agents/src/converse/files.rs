@@ -18,7 +18,7 @@ pub fn may_write(plan: &ConversationPlan, path: &Path) -> bool {
     is_inside(&plan.out) || (plan.write && is_inside(&plan.tree))
 }
 
-/// The path with symbolic links resolved. The last components need not exist. If it cannot be resolved, access is denied.
+/// Resolves the symbolic links of a path. Its last components need not exist. `None` means that access is denied.
 fn canonical(path: &Path) -> Option<PathBuf> {
     if path.components().any(|part| part == Component::ParentDir) {
         return path.canonicalize().ok();

@@ -1,4 +1,4 @@
-//! Fills in required fields that agents leave out of their messages, so that the protocol's types can parse them.
+//! Fills in required fields that agents leave out, so that the protocol's types can parse their messages.
 
 use agent_client_protocol::ErrorCode;
 use agent_client_protocol::v1::schema::PermissionOption;

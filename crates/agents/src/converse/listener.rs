@@ -20,14 +20,14 @@ enum UpdateState {
     /// The agent replays an earlier session.
     Replay,
     Live,
-    /// A tool ran since the last text, so the next text starts a new message.
+    /// A tool started after the last text, so the next text starts a new message.
     AfterTool,
 }
 
-/// Prints the agent's notifications and answers its requests by the role's permissions.
+/// Prints the agent's notifications and answers its requests as the role's permissions allow.
 pub struct Listener {
     plan: Arc<ConversationPlan>,
-    /// Tool calls by the agent's id; `None` after they ended.
+    /// The tool calls by id; `None` once a call has ended.
     tools: BTreeMap<String, Option<ToolCallRequest>>,
     state: UpdateState,
     pub session: Option<String>,
@@ -136,7 +136,6 @@ impl Listener {
     }
 }
 
-/// The output of a tool.
 fn tool_output(fields: &ToolCallUpdateFields) -> String {
     let texts: Vec<&str> = fields.content.iter().flatten().filter_map(text_of).collect();
     match texts.is_empty() {

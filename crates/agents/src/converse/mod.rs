@@ -1,5 +1,5 @@
-//! A client for the Agent Client Protocol. It starts the agent, talks to it on its standard streams and prints
-//! events as JSON lines.
+//! A client for the Agent Client Protocol. It starts the agent, talks to it over pipes and prints events as JSON
+//! lines.
 //!
 //! It runs in the agent's sandbox and under the same supervisor. The permissions that it grants or denies are not a
 //! security boundary: agents can also write files directly, and only the sandbox confines them.

@@ -33,7 +33,7 @@ pub struct OpenedSession {
     pub id: SessionId,
     modes: Option<SessionModeState>,
     options: Vec<SessionConfigOption>,
-    /// The list of models, in the format from before the protocol had options.
+    /// The list of models of an agent that predates the protocol's options.
     models: Value,
 }
 
@@ -41,7 +41,7 @@ pub struct OpenedSession {
 pub struct ModelChoice {
     /// `None` if unknown.
     pub model: Option<String>,
-    /// The request that selects it, if one is needed.
+    /// The request that selects the model, if one is needed.
     pub change: Option<UntypedMessage>,
 }
 
@@ -72,7 +72,7 @@ impl OpenedSession {
         })
     }
 
-    /// Chooses a model if the agent lists it. Otherwise the agent may have received it in its arguments.
+    /// Selects a model that the agent lists. An agent may have received any other model as an argument.
     pub fn choose_model(&self, requested: Option<&str>) -> ModelChoice {
         let option = self.options.iter().find_map(model_option);
         let current = self.models["currentModelId"]

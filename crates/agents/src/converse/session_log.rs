@@ -59,9 +59,11 @@ impl SessionLog {
     pub fn count(&self, session: &str, timeout: Duration) -> Option<ConversationEvent> {
         let counts = match &self.source {
             SessionLogSource::Files { below, ends, by } => {
-                let by = by.as_ref().map(|at| Pick { at: Some(at.clone()), ..Pick::default() });
+                let id_pick = by.as_ref().map(|at| Pick { at: Some(at.clone()), ..Pick::default() });
                 let files = files(below, ends, MAX_DEPTH).into_iter();
-                files.filter_map(|file| self.count_file(&file, session, by.as_ref())).reduce(Counts::plus)
+                files
+                    .filter_map(|file| self.count_file(&file, session, id_pick.as_ref()))
+                    .reduce(Counts::plus)
             }
             SessionLogSource::Command(words) => {
                 let mut reader = OutputReader::new(&self.rules);
@@ -73,21 +75,21 @@ impl SessionLog {
         Some(ConversationEvent::Usage { input, output, cached, stored })
     }
 
-    fn count_file(&self, file: &Path, session: &str, by: Option<&Pick>) -> Option<Counts> {
+    fn count_file(&self, file: &Path, session: &str, id_pick: Option<&Pick>) -> Option<Counts> {
         let mut lines = BufReader::new(File::open(file).ok()?);
         let mut file_reader = OutputReader::new(&self.rules);
         let mut entries = BTreeMap::new();
         let mut line = Vec::new();
         while let Ok(1..) = lines.by_ref().take(MAX_BYTES).read_until(b'\n', &mut line) {
             file_reader.line(&line);
-            if let Some(id) = by.and_then(|by| entry_id(by, &line)) {
+            if let Some(id) = id_pick.and_then(|pick| entry_id(pick, &line)) {
                 let mut reader = OutputReader::new(&self.rules);
                 reader.line(&line);
                 entries.extend(counts(&reader).map(|counts| (id, counts)));
             }
             line.clear();
         }
-        let total = match by {
+        let total = match id_pick {
             Some(_) => entries.into_values().reduce(Counts::plus),
             None => counts(&file_reader),
         };
@@ -115,9 +117,9 @@ fn belongs_to(reader: &OutputReader, session: &str) -> bool {
     reader.session().is_none_or(|id| id == session)
 }
 
-fn entry_id(by: &Pick, line: &[u8]) -> Option<String> {
+fn entry_id(id_pick: &Pick, line: &[u8]) -> Option<String> {
     let line: Value = serde_json::from_slice(line).ok()?;
-    by.values(&line).first().map(ToString::to_string)
+    id_pick.values(&line).first().map(ToString::to_string)
 }
 
 /// The files below a folder whose names have this suffix. Symbolic links are not followed.
@@ -222,7 +224,7 @@ mod tests {
 
     // CORE-11
     #[test]
-    fn a_command_counts_only_if_it_succeeds_in_time_and_names_the_session() {
+    fn a_command_that_fails_or_is_late_or_names_another_session_does_not_count() {
         let rules = "session = [{at = 'id'}]\ninput = [{at = 'in'}]\noutput = [{at = 'out'}]";
         let count = |script: &str| {
             let words = ["sh", "-c", script, "sh", "${session}"].map(str::to_string).to_vec();

@@ -1,4 +1,4 @@
-//! Signs in an agent that asks for it, with an offered method whose environment variables are set.
+//! Chooses how to sign in an agent: with an offered method whose environment variables are set.
 
 use serde_json::Value;
 

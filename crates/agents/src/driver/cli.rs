@@ -207,7 +207,7 @@ impl CliDriver {
         }
     }
 
-    /// Attempts to change files without permission that the agent's rules or the system denied.
+    /// The attempts to change files that the agent's rules or the system denied.
     fn trespasses<'e>(&self, reader: &'e OutputReader) -> Vec<&'e String> {
         let writers = self.output_rules().writers;
         let denied = reader.denied.iter().filter(|text| writers.iter().any(|writer| has_word(writer, text)));
@@ -261,7 +261,7 @@ impl CliDriver {
     }
 }
 
-/// The first line that mentions a denial, or else the first line of all.
+/// The first line that mentions a denial, or else the first line.
 fn one_line(text: &str) -> String {
     let line = text.lines().find(|line| is_denial(line)).or_else(|| text.lines().next());
     remand_notation::clean(line.unwrap_or_default().trim()).chars().take(300).collect()
@@ -276,13 +276,13 @@ fn expand_home(path: &str, home: &Path) -> PathBuf {
     path.strip_prefix("~/").map_or_else(|| PathBuf::from(path), |below| home.join(below))
 }
 
-/// A port that is free at the moment. If there is none, the placeholder stays empty and the program reports an error.
+/// A port that is free at the moment. If no port is free, the placeholder stays empty and the program reports an error.
 fn free_port() -> Option<u16> {
     let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).ok()?;
     listener.local_addr().ok().map(|address| address.port())
 }
 
-/// The ports of common services, those of the row, and those of every address in the agent's settings.
+/// The service ports, the row's ports, and the port of every address in the agent's settings.
 fn ports(row: &AgentRow, launch: &Launch) -> Vec<u16> {
     let mut ports: BTreeSet<u16> = row.ports.iter().copied().chain(SERVICE_PORTS).collect();
     let Ok(address) = Regex::new(r#"https?://[^/\s"'@]*?(?:@[^/\s"']*?)?(?::([0-9]+))?(?:[/\s"']|$)"#) else {

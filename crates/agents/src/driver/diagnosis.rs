@@ -98,7 +98,7 @@ fn match_common(symptoms: Symptoms<'_>) -> Option<DiagnosedFailure> {
     })
 }
 
-/// All messages, newest first: reported errors, then the standard error.
+/// The messages, newest first: reported errors, then the last lines of the standard error.
 fn messages<'s>(symptoms: Symptoms<'s>) -> impl Iterator<Item = &'s str> {
     let errors = symptoms.errors.iter().rev().map(String::as_str);
     errors.chain(symptoms.stderr.lines().rev().take(40)).map(str::trim).filter(|line| !line.is_empty())

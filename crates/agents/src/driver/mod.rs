@@ -52,7 +52,7 @@ pub struct DispatchContext {
     pub permissions: Permissions,
     /// Whether the sandbox confines the process.
     pub is_confined: bool,
-    /// The model that the role requests, by the agent's name for it.
+    /// The model that the role requests, as the agent names it.
     pub model: Option<String>,
     /// The session to resume.
     pub session: Option<Session>,
@@ -87,8 +87,8 @@ pub struct Launch {
     pub argv: Vec<OsString>,
     pub environment: BTreeMap<String, OsString>,
     pub stdin: Vec<u8>,
-    /// Files and folders that the sandbox hides and the agent must be able to read: files of the engine, or files of the
-    /// agent's program in the user's home.
+    /// Files and folders that the agent may read although the sandbox hides their folder: files of the engine, or files
+    /// of the agent's program in the user's home.
     pub reads: Vec<PathBuf>,
     /// Files of the user that are copied into the agent's home under these relative names. The agent may change the copies.
     pub copies: Vec<(PathBuf, PathBuf)>,

@@ -74,7 +74,7 @@ impl Price {
 }
 
 impl Prices {
-    /// The list prices, overridden by those of the configuration for each kind of token.
+    /// The list prices and the configured ones. A configured price overrides only the kinds of tokens that it states.
     pub fn from_config(configured: &BTreeMap<String, Price>) -> Prices {
         let listed = list_prices();
         let own = configured.iter().map(|(name, price)| {

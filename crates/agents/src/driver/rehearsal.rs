@@ -77,7 +77,7 @@ impl Driver for RehearsalDriver {
 }
 
 impl RehearsalDriver {
-    /// The entry that the script lacks, ready to be pasted, with a result that would be accepted.
+    /// The error message with the missing entry. The entry can be pasted, and its result would be accepted.
     fn missing_entry(&self, context: &DispatchContext, ended: &JobEnd) -> String {
         let Ok(info) = DispatchInfo::read(&context.about) else { return ended.stderr.text().into_owned() };
         // Without readable terms the entry gets an empty payload.

@@ -22,7 +22,7 @@ pub struct AgentRow {
     /// The version that this row was tested with; `None` if it is untested.
     #[serde(default)]
     pub tried: Option<String>,
-    /// The arguments that make it print its version.
+    /// The arguments that make the program print its version.
     #[serde(default = "default_version")]
     pub version: Vec<String>,
     /// How to install it.
@@ -49,10 +49,10 @@ pub struct AgentRow {
     /// More files and folders of the user that it may read; `~/` is the user's home.
     #[serde(default)]
     pub reads: Vec<String>,
-    /// TCP ports that it connects to, in addition to 443 and the ports in its settings.
+    /// TCP ports that it connects to, in addition to 53, 443 and the ports in its settings.
     #[serde(default)]
     pub ports: Vec<u16>,
-    /// Files at the root of a repository that configure this program. They are removed from the tree while it works.
+    /// Files at the root of a repository that configure this program. They are removed while the program works.
     /// A name that begins with `**/` applies to every folder.
     #[serde(default)]
     pub unseen: Vec<String>,
@@ -60,7 +60,7 @@ pub struct AgentRow {
     #[serde(default)]
     pub model: Option<String>,
     pub arguments: Vec<Template>,
-    /// Arguments of the user, which come last.
+    /// The user's arguments, which come last.
     #[serde(default)]
     pub more: Vec<String>,
     #[serde(default)]
@@ -70,8 +70,8 @@ pub struct AgentRow {
     pub files: BTreeMap<String, Vec<Template>>,
     #[serde(default)]
     pub prompt: PromptBy,
-    /// Seconds of silence after which it is killed, while no tool runs. `None` for a program that does not report when a
-    /// tool starts, because a long tool would look like silence.
+    /// Seconds without output after which the program is killed, unless a tool runs. `None` for a program that does not
+    /// report when a tool starts, because a long tool would look like silence.
     #[serde(default)]
     pub silence: Option<u64>,
     #[serde(default, rename = "hear")]
@@ -118,7 +118,7 @@ pub struct AcpSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum SessionLogLocation {
-    /// JSON lines in files below a folder of its home. A file that names another session is ignored.
+    /// JSON lines in files below a folder of the agent's home. A file that names another session is ignored.
     Files {
         below: String,
         /// Suffix of the file names.
@@ -144,7 +144,7 @@ impl Default for AcpSettings {
 pub enum PromptBy {
     #[default]
     Stdin,
-    /// The arguments contain `${prompt}`. A long prompt exceeds the system's limit.
+    /// The arguments contain `${prompt}`. A long prompt may exceed the system's limit.
     Argument,
 }
 
@@ -207,7 +207,7 @@ impl AgentRow {
         Ok(row)
     }
 
-    /// Whether the environment has a key that signs it in.
+    /// Whether the environment has a key that signs the program in.
     pub fn has_key(&self) -> bool {
         self.keys.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A string or a conditional list of strings. Each string is one argument; elsewhere, the strings are concatenated.
+/// A string or a conditional list of strings. Each string is one argument; outside of `arguments`, they are joined.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Template {
@@ -48,7 +48,6 @@ pub enum LaunchCondition {
 pub enum Placeholder {
     Model,
     Session,
-    /// The prompt itself.
     Prompt,
     /// The agent's home directory.
     Home,
@@ -110,7 +109,7 @@ pub struct TemplateValues {
 }
 
 impl TemplateValues {
-    /// The filled strings, one by one.
+    /// The filled strings as a list.
     pub fn fill_list(&self, parts: &[Template]) -> Vec<String> {
         parts.iter().flat_map(|part| self.fill_part(part)).collect()
     }

@@ -1,5 +1,5 @@
-//! Reads an agent's output line by line and keeps the values that its row selects. Output may be long, and its middle is
-//! not stored.
+//! Reads an agent's output as it arrives and keeps the values that its row selects. The middle of a long output is not
+//! stored, so it cannot be read later.
 
 use super::is_denial;
 use super::pick::Pick;
@@ -32,7 +32,7 @@ pub struct OutputReader {
     pub errors: Vec<String>,
     /// Permissions that the agent's rules denied.
     pub denied: Vec<String>,
-    /// Output of tools that reports a denial by the system.
+    /// Tool output that reports a denial by the system.
     pub failed: Vec<String>,
     /// The same for tools that change files.
     pub failed_writes: Vec<String>,
@@ -158,7 +158,7 @@ fn keep(texts: &mut Vec<String>, picks: &[Pick], line: &Value, is_relevant: impl
     }
 }
 
-/// Adds a string unless it is already there, and drops the oldest if there are too many.
+/// Adds a string unless the list has it, and drops the oldest one if the list is full.
 fn remember(texts: &mut Vec<String>, text: String) {
     if text.is_empty() || texts.contains(&text) {
         return;

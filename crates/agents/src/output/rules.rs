@@ -10,7 +10,7 @@ pub struct OutputRules {
     pub session: Vec<Pick>,
     pub model: Vec<Pick>,
     pub answer: Vec<Pick>,
-    /// Reports that the agent finished. Without it, exit code 0 does not count as success.
+    /// Reports that the agent finished. Without a report, exit code 0 does not count as success.
     pub end: Vec<Pick>,
     pub errors: Vec<Pick>,
     /// Permissions that the agent's rules denied.
@@ -25,7 +25,7 @@ pub struct OutputRules {
     pub output: Vec<Pick>,
     /// Thinking tokens, if `output` does not include them.
     pub thoughts: Vec<Pick>,
-    /// All tokens, if some are counted nowhere else. The difference counts as output.
+    /// The total, if it includes tokens that are counted nowhere else. Those count as output.
     pub total: Vec<Pick>,
     /// Tokens read from the service's cache.
     pub cached: Vec<Pick>,

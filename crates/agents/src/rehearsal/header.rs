@@ -3,7 +3,7 @@
 use super::dispatch::DispatchInfo;
 use serde_json::{Map, Value, json};
 
-/// The maximum length of a summary in the contract, in characters.
+/// The maximum length that the contract allows for a summary.
 const MAX_SUMMARY_CHARS: usize = 200;
 
 /// Adds missing header fields. Existing fields, and results that are not mappings, stay unchanged.

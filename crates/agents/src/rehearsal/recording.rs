@@ -22,7 +22,7 @@ pub struct RecordedDispatch {
     pub result: Option<Vec<u8>>,
     /// The final answer, if the agent printed one.
     pub answer: Option<String>,
-    /// Its standard error, if that explains a failure.
+    /// The agent's standard error, if it explains a failure.
     pub stderr: Option<String>,
     pub usage: ScriptedUsage,
     pub model: Option<String>,
@@ -125,7 +125,7 @@ fn write_checked(script: &Script) -> Result<String, RecordingError> {
 fn entry_for(recorded: &RecordedDispatch) -> Result<ScriptEntry, RecordingError> {
     let info = &recorded.info;
     let mut changes = recorded.changes.clone();
-    // Sorting puts deletions first, so that a path is free, and folders before their content.
+    // Sorting puts deletions first, to free the paths, and folders before their content.
     changes.sort();
     let deleted: BTreeSet<&Path> = changes.iter().filter_map(RecordedChange::deleted_path).collect();
     let is_in_deleted_folder = |path: &Path| path.ancestors().skip(1).any(|above| deleted.contains(above));
@@ -188,7 +188,7 @@ fn change_actions(change: &RecordedChange, tree: &Path) -> Result<Vec<ScriptActi
     })
 }
 
-/// Records the result as a value if that reproduces its bytes.
+/// Records the result as a value if playing the value gives the same bytes.
 fn result_action(bytes: &[u8]) -> ScriptAction {
     if let Ok(value) = serde_json::from_slice::<serde_json::Value>(bytes)
         && played_result(&value) == bytes

@@ -1,7 +1,7 @@
-//! An MCP server with one tool for submitting a result. The agent starts it; it validates the result against the contract
-//! and reports every problem.
+//! An MCP server with one tool for submitting a result. The agent starts the server, which validates the result
+//! against the contract and reports every problem.
 //!
-//! It runs in the agent's sandbox and is not trusted: the engine validates the result file again.
+//! The server runs in the agent's sandbox and is not trusted: the engine validates the result file again.
 
 mod server;
 mod terms;

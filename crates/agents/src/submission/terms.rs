@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Name of the file, in the same folder as the file that describes the dispatch.
+/// The name of the file with the terms, which is next to the dispatch file.
 const CONTRACT_FILE: &str = "contract.json";
 
 /// The terms of one dispatch.

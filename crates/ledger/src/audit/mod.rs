@@ -23,7 +23,7 @@ const REPORT_EVERY: u64 = 1024;
 pub struct AuditReport {
     /// The end of the journal at the time of the audit.
     pub head: ChainHead,
-    /// The first problem of each part, in the order of the parts.
+    /// The problems, in the order of the parts.
     pub problems: Vec<AuditProblem>,
 }
 

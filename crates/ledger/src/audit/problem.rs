@@ -50,7 +50,7 @@ pub enum AuditProblem {
         run: RunId,
         seq: u64,
     },
-    /// A replay gives rulings or commands that differ from the recorded ones, or is impossible.
+    /// A replay gives rulings or commands that differ from the recorded ones, or fails.
     RuledOtherwise {
         detail: String,
     },
@@ -95,7 +95,7 @@ impl fmt::Display for RowFault {
 }
 
 impl AuditProblem {
-    /// Whether a rebuild of the projections repairs it.
+    /// Whether a rebuild of the projections repairs the problem.
     pub fn is_in_projections(&self) -> bool {
         match self {
             AuditProblem::Projection { .. } | AuditProblem::Snapshot { .. } => true,

@@ -232,7 +232,7 @@ impl Projection<'_> {
         Some(self.replayed.facts.malformed.unwrap_or_else(|| old_prose::malformed_cause(detail)))
     }
 
-    /// Adds a row for an interrupted agent. Its command stays open.
+    /// Adds a row for an interrupted dispatch. The command stays open.
     pub(super) fn record_interruption(
         &self,
         id: CommandId,

@@ -1,4 +1,4 @@
-//! Corrections. Each lasts from the ruling that sends a finding back to the ruling that settles or omits it.
+//! Corrections. Each begins when a ruling sends a finding back, and ends when a ruling settles or omits the finding.
 
 use super::Projection;
 use crate::cell::CorrectionEnd;

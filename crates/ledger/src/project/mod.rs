@@ -55,12 +55,12 @@ pub(crate) struct Memo {
     sendings: correction::Sendings,
     tasks: Vec<Item>,
     unreported: Unreported,
-    /// The run's detail as its row holds it; empty if there is none.
+    /// The stored detail of the run; empty if there is none.
     detail: String,
 }
 
 impl Memo {
-    /// Reads what the tables hold of a run that another process wrote.
+    /// Reads what the tables hold of a run.
     pub(crate) fn load(conn: &Connection, run: &str) -> Result<Memo, Fault> {
         Ok(Memo {
             findings: finding::load_progress(conn, run)?,
@@ -121,7 +121,7 @@ impl Projection<'_> {
         }
     }
 
-    /// Adds the rows of the commands that the step issued, and closes those that it cancelled.
+    /// Adds the rows of the commands that the step issued, and closes the rows of those that it cancelled.
     fn open_rows(&self, unreported: &mut Unreported) -> Result<(), Fault> {
         for (command, n) in self.replayed.step.commands.iter().zip(0..) {
             match command {

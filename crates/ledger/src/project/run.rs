@@ -117,7 +117,7 @@ fn stage(program: &Program, state: &State) -> RunStage {
     }
 }
 
-/// The detail of a run as its row holds it; empty if there is none.
+/// The stored detail of a run; empty if there is none.
 pub(super) fn load_detail(conn: &Connection, run: &str) -> Result<String, Fault> {
     let stored = conn.prepare_cached(LOAD_DETAIL)?.query_row([run], |row| row.get(0));
     Ok(stored.optional()?.unwrap_or_default())

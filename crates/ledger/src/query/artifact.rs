@@ -35,7 +35,7 @@ impl Reader {
         self.rows(LATEST, [run], decode)
     }
 
-    /// All versions of an artifact and its parts, oldest first.
+    /// All versions of an artifact, ordered by part and then oldest first.
     pub fn artifact_versions(&self, run: &RunId, name: &str) -> Result<Vec<ArtifactRow>, LedgerError> {
         let sql =
             format!("SELECT {COLUMNS} FROM artifacts WHERE run = ?1 AND name = ?2 ORDER BY part, version");

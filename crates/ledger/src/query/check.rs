@@ -52,7 +52,7 @@ pub struct CheckRow {
     pub duration_ms: u64,
     pub reason: String,
     pub tests: Option<BlobId>,
-    /// Whether a later iteration replaced it.
+    /// Whether a later iteration replaced the row.
     pub superseded: bool,
     /// The row that the result was reused from, if nothing ran.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,7 +71,7 @@ pub struct ReuseOrigin {
 }
 
 impl CheckRow {
-    /// Whether it is the baseline of a task on this tree.
+    /// Whether the row is the baseline of a task on this tree.
     pub fn is_baseline_on(&self, tree: &str) -> bool {
         self.tree.as_deref().is_some_and(|prefix| tree.starts_with(prefix))
     }
@@ -100,7 +100,7 @@ impl Reader {
         self.rows(CHECKS, (run, filter.task, filter.phase.map(ColumnWord::word)), decode)
     }
 
-    /// The rows that the gate of one task reads: its rows that are not superseded, and the baseline of the run.
+    /// The rows that the gate of one task reads: the task's rows that are not superseded, and the baseline of the run.
     pub fn gate_checks(&self, run: &RunId, task: &str) -> Result<Vec<CheckRow>, LedgerError> {
         self.rows(GATE_CHECKS, (run, task), decode)
     }

@@ -19,11 +19,11 @@ pub struct CorrectionRow {
     /// The position of the finding in the run's list.
     pub position: u32,
     pub at: Millis,
-    /// The phase that it was sent to.
+    /// The phase that the finding was sent to.
     pub target: String,
-    /// The task that corrects it; `None` for the main line.
+    /// The task that corrects the finding; `None` for the main line.
     pub task: Option<String>,
-    /// The event that closed it; `None` while it is open.
+    /// The event that closed the correction; `None` while it is open.
     pub closed: Option<u64>,
     pub closed_at: Option<Millis>,
     pub outcome: Option<CorrectionEnd>,

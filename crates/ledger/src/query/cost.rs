@@ -33,7 +33,7 @@ impl CostBy {
 /// The usage of a group of dispatches. The sums leave out unknown values, and other fields count them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CostRow {
-    /// `None` if the ledger does not know it, such as the model of a dispatch that never ended.
+    /// `None` if unknown, such as the model of a dispatch that never ended.
     pub name: Option<String>,
     pub dispatches: u64,
     /// Dispatches that have not ended.

@@ -31,7 +31,7 @@ pub struct DefectRow {
     pub claim: String,
     /// The phases that injected it, earliest first.
     pub injected: Vec<String>,
-    /// Whether nobody named the injecting phase. It is then assumed to be the phase that the finding was sent to.
+    /// Whether `injected` is only the phase that the finding was sent to, because nobody named the injecting phase.
     pub assumed: bool,
     /// The phase that found it.
     pub detected: String,
@@ -201,11 +201,11 @@ fn defect(
     all_work: &[Work],
     reattributions: Vec<ReattributionRow>,
 ) -> DefectRow {
-    let of_finding: Vec<&CorrectionRow> =
+    let finding_corrections: Vec<&CorrectionRow> =
         corrections.iter().filter(|correction| correction.position == finding.position).collect();
     let assumed = finding.injected_by.is_empty();
     let injected = match assumed {
-        true => of_finding.first().map(|first| first.target.clone()).into_iter().collect(),
+        true => finding_corrections.first().map(|first| first.target.clone()).into_iter().collect(),
         false => finding.injected_by.clone(),
     };
     let mut defect = DefectRow {
@@ -215,7 +215,7 @@ fn defect(
         category: finding.category,
         place: finding.place.clone(),
         claim: finding.claim.clone(),
-        assumed: assumed && !of_finding.is_empty(),
+        assumed: assumed && !finding_corrections.is_empty(),
         injected,
         detected: finding.phase.clone(),
         attempts: Vec::new(),
@@ -225,10 +225,12 @@ fn defect(
         money: 0,
         unpriced: 0,
         time: 0,
-        resolution: resolution(finding, of_finding.last().copied()),
+        resolution: resolution(finding, finding_corrections.last().copied()),
         reattributions,
     };
-    for work in all_work.iter().filter(|work| of_finding.iter().any(|correction| covers(correction, work))) {
+    for work in
+        all_work.iter().filter(|work| finding_corrections.iter().any(|correction| covers(correction, work)))
+    {
         let share = Share::of(finding, corrections, work);
         defect.tokens += share.of_amount(work.usage.tokens.unwrap_or(0));
         defect.money += share.of_amount(work.usage.money.unwrap_or(0));
@@ -261,8 +263,8 @@ impl Share {
     fn of(finding: &FindingRow, corrections: &[CorrectionRow], work: &Work) -> Share {
         let covering = corrections.iter().filter(|correction| covers(correction, work));
         let all: BTreeSet<u32> = covering.map(|correction| correction.position).collect();
-        let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        Share { index: narrow(all.range(..finding.position).count()), count: narrow(all.len()).max(1) }
+        let to_u32 = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Share { index: to_u32(all.range(..finding.position).count()), count: to_u32(all.len()).max(1) }
     }
 
     /// The share in an amount, rounded so that all shares add up to the amount.

@@ -134,7 +134,7 @@ impl Reader {
         run: &RunId,
         command: CommandId,
     ) -> Result<u16, LedgerError> {
-        let of_driver = self.read_tables(|conn| {
+        let driver_failures = self.read_tables(|conn| {
             let mut statement = conn.prepare_cached(ENDED)?;
             let mut rows = statement.query([driver])?;
             let mut count: u16 = 0;
@@ -145,15 +145,15 @@ impl Reader {
             }
             Ok(count)
         })?;
-        let mut of_seat: u16 = 0;
+        let mut seat_failures: u16 = 0;
         for attempt in (1..command.attempt).rev() {
             let previous = self.dispatch(run, &CommandId { attempt, ..command }.to_string())?;
             if !previous.is_some_and(|row| is_environment_failure(row.failure.as_deref())) {
                 break;
             }
-            of_seat = of_seat.saturating_add(1);
+            seat_failures = seat_failures.saturating_add(1);
         }
-        Ok(of_driver.max(of_seat))
+        Ok(driver_failures.max(seat_failures))
     }
 }
 

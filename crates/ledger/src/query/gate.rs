@@ -22,7 +22,7 @@ const OPEN: &str = "answered_at IS NULL AND withdrawn_at IS NULL";
 pub enum GateKind {
     /// A phase of the workflow.
     Phase,
-    /// The kernel itself: continue, or stop.
+    /// The kernel, which asks whether to continue or to stop.
     Hold,
 }
 
@@ -50,7 +50,7 @@ pub struct GateRow {
     /// The approaches that failed before.
     pub approaches: Vec<Approach>,
     pub default: Option<String>,
-    /// Whether it is asked in every mode.
+    /// Whether the question is asked in every mode.
     pub mandatory: bool,
     pub mode: String,
     pub opened_at: Millis,

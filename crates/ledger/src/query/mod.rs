@@ -115,7 +115,7 @@ impl Reader {
         &self.conn
     }
 
-    /// The program in a blob; `read` runs only if it is not in memory.
+    /// The program in a blob; `read` runs only if the program is not in memory.
     pub(crate) fn program<E>(
         &self,
         pinned: BlobId,

@@ -14,7 +14,7 @@ const COLUMNS: &str =
     updated_at, seq, stage, place, ended, confidence, risk, dispatches, money, unpriced, tokens, time,
     limit_dispatches, limit_money, limit_tokens, limit_time, file";
 
-/// Rows are inserted in the order of the journal.
+/// Newest first: rows are inserted in the order of the journal.
 const NEWEST: &str = "rowid DESC";
 
 /// One run.

@@ -25,8 +25,8 @@ const CHUNKS: usize = 8;
 /// If at least this many chunks wait to be stepped, the reader has time to decode the next one.
 const DECODE_AHEAD: usize = 2;
 
-/// A batch of events, passed to the stepping thread and back for reuse. Each thread frees what it allocated: memory
-/// freed on another thread costs the allocator a lock.
+/// A batch of events, passed to the stepping thread and back for reuse. Each thread frees its own allocations:
+/// memory freed on another thread costs the allocator a lock.
 #[derive(Default)]
 struct Chunk {
     /// The strings of all rows, concatenated.
@@ -65,14 +65,14 @@ pub(crate) fn replay_to(
     let waiting = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         let (to_read, empty) = channel();
-        let (to_step, read) = channel();
+        let (to_step, filled) = channel();
         for _ in 0..CHUNKS {
             // The receiver is still alive.
             let _ = to_read.send(Chunk::default());
         }
         let (waiting, run) = (&waiting, replayer.run);
         let stepper = scope.spawn(move || {
-            replayer.step_all(&read, &to_read, waiting)?;
+            replayer.step_all(&filled, &to_read, waiting)?;
             Ok(replayer.current)
         });
         let read = read_all(&mut rows, run, &empty, &to_step, waiting);

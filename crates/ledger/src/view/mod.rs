@@ -1,6 +1,6 @@
 //! One view of a run for all readers: a snapshot at a sequence number, and the changes since.
 //!
-//! `Reader::run_view` reads tables and replays nothing; `Reader::changes_since` returns the events after it. Status,
+//! `Reader::run_view` reads tables and replays nothing; `Reader::changes_since` returns later events. Status,
 //! progress, JSON and pages render the same types.
 
 mod change;

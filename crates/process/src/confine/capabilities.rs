@@ -1,4 +1,4 @@
-//! The capabilities of root inside the sandbox: only those for ordinary work with files.
+//! The capabilities of root inside the sandbox: only those for files, signals and user ids.
 
 use rustix::thread::{CapabilitySet, clear_ambient_capability_set, remove_capability_from_bounding_set};
 

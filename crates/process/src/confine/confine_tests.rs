@@ -215,7 +215,7 @@ fn a_confined_process_has_its_own_session_and_can_still_be_killed() {
     let done = lab.run(lab.policy(), "cut -d' ' -f4,5,6 /proc/$$/stat");
     let text = done.stdout.text().into_owned();
     let ids: Vec<&str> = text.lines().last().unwrap().split(' ').collect();
-    // Its supervisor is its parent, and leads its group and session.
+    // The supervisor is the parent of the program, and leads the same group and session.
     assert!(ids[0] == ids[1] && ids[1] == ids[2], "{text}");
     let mut job = lab.job(lab.policy(), "sleep 1000 & sleep 1000");
     job.limits.time = Duration::from_millis(800);
@@ -364,7 +364,7 @@ fn mounts_namespaces_and_kernel_interfaces_are_denied() {
 
 // CORE-05
 #[test]
-fn root_keeps_only_the_capabilities_for_files() {
+fn root_keeps_only_capabilities_for_files_signals_and_user_ids() {
     let lab = Lab::new();
     let done = lab.run(lab.policy(), "grep CapBnd /proc/self/status; grep CapEff /proc/self/status");
     let text = done.stdout.text().into_owned();

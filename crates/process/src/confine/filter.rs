@@ -23,7 +23,7 @@ pub(super) enum Tracing {
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// The offsets of the numbers of each system call: some architectures have two numbers for one call.
+/// Bits to set in the number of a system call: x86-64 has two numbers for each call.
 #[cfg(target_arch = "x86_64")]
 const ALIASES: [i64; 2] = [0, 0x4000_0000];
 #[cfg(not(target_arch = "x86_64"))]
@@ -132,8 +132,8 @@ fn compile_all(policy: &Policy, tracing: Tracing) -> Option<Vec<BpfProgram>> {
     ])
 }
 
-/// The rules for sockets that are denied. TCP is the only internet protocol that is allowed, because Landlock controls
-/// its ports. Landlock does not control other stream protocols, so they are denied here.
+/// The rules for sockets that are denied. Without network, TCP is the only internet protocol that is allowed: Landlock
+/// controls its ports, but not those of other stream protocols.
 fn socket_rules(policy: &Policy) -> Option<Vec<SeccompRule>> {
     let families = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
     let mut rules = vec![rule(&families.map(|family| differs(0, family)))?];

@@ -50,11 +50,11 @@ fn threads_of_user() -> u64 {
     use std::os::unix::fs::MetadataExt;
     let user = rustix::process::getuid().as_raw();
     let Ok(entries) = std::fs::read_dir("/proc") else { return 0 };
-    let of_user = entries.filter_map(Result::ok).filter(|entry| {
+    let user_processes = entries.filter_map(Result::ok).filter(|entry| {
         entry.file_name().to_str().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
             && entry.metadata().is_ok_and(|metadata| metadata.uid() == user)
     });
-    of_user
+    user_processes
         .map(|entry| std::fs::read_dir(entry.path().join("task")).map_or(0, |tasks| tasks.count() as u64))
         .sum()
 }

@@ -15,7 +15,7 @@ pub struct Policy {
     /// Folders that may not be read or listed, except for `read_write` and `shown` paths inside. The folders above them may
     /// not be listed either.
     pub hidden: Vec<PathBuf>,
-    /// Paths inside hidden folders that may be read; each must exist.
+    /// Paths inside hidden folders that may be read; missing ones are ignored.
     pub shown: Vec<PathBuf>,
     /// The only programs that may be started, each of which must exist; `None` allows all.
     pub programs: Option<Vec<PathBuf>>,
@@ -37,7 +37,7 @@ pub struct Policy {
     pub processes: Option<u64>,
     /// File to write the `Enforcement` to, as JSON, before the program starts.
     pub report: Option<PathBuf>,
-    /// Whether the supervisor's parent waits until the supervisor stops, kills the remaining processes and then
+    /// Whether the supervisor stops after the program ends, until its parent has killed the remaining processes and
     /// continues it.
     pub watched: bool,
 }

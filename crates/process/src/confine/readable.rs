@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Lists the readable files and folders of the machine: as few paths as possible, each as near to the root as possible.
-/// The longest hidden or shown path that contains a path decides about it.
+/// For each path, its longest hidden or shown prefix decides.
 pub(super) fn readable(hidden: &[PathBuf], shown: &[PathBuf]) -> Vec<PathBuf> {
     let real = |paths: &[PathBuf]| -> Vec<PathBuf> {
         paths.iter().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone())).collect()

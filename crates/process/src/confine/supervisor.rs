@@ -1,8 +1,8 @@
 //! The supervisor: the parent process of a confined program. It restricts the program, not itself, and kills all
 //! descendants of the program.
 //!
-//! When a process loses its parent, the kernel makes the supervisor its parent, even if it left its group, session and
-//! environment. So all descendants of the supervisor belong to the program. The program can neither signal nor trace
+//! The kernel makes the supervisor the parent of every orphaned descendant, even of one that has left its group, session
+//! and environment. So all descendants of the supervisor belong to the program. The program can neither signal nor trace
 //! the supervisor.
 
 use super::filter::{self, Tracing};
@@ -42,7 +42,7 @@ pub(super) fn supervise(
     set_parent_process_death_signal(Some(Signal::HUP)).map_err(|error| supervisor_error(error.into()))?;
     set_child_subreaper(Some(getpid())).map_err(|error| supervisor_error(error.into()))?;
     limits::apply(policy)?;
-    // Landlock, seccomp and capabilities restrict only the calling thread and what it starts.
+    // Landlock, seccomp and capabilities restrict only the calling thread and the processes that it starts.
     let start = || start_program(policy, report, program, rest);
     let started = thread::scope(|scope| scope.spawn(start).join());
     let child = started
@@ -66,7 +66,7 @@ pub(super) fn supervise(
                 // death of the engine must send the same signal; if that cannot be set, the check below catches most
                 // cases.
                 let _ = set_parent_process_death_signal(Some(Signal::CONT));
-                // If the engine died before that, nothing would continue this process after it stops.
+                // If the engine has already died, nothing would continue this process after it stops.
                 if getppid() != parent {
                     exit_without_engine();
                 }
