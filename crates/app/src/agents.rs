@@ -1,4 +1,4 @@
-//! Finds and pins the agents of a run: programs by their agent row, scripted agents by their file.
+//! Finds and pins the agents of a run: the agent row of a program, or the file of a scripted agent.
 
 use crate::load;
 use remand_agents::driver::{AgentProtocol, AgentRows, NamedRow};
@@ -67,7 +67,7 @@ impl<'a> Agents<'a> {
     fn only_installed(&self) -> Result<String, CommandFailure> {
         let rows =
             self.rows.all().map_err(|error| CommandFailure::user(error.to_string(), "correct `[agents]`"))?;
-        // An agent with a second row for ACP counts once.
+        // ACP rows count only if nothing else is installed: an agent may have one in addition to its usual row.
         let (acp, usual): (Vec<&NamedRow>, Vec<&NamedRow>) =
             rows.iter().partition(|agent| agent.row.speaks == AgentProtocol::Acp);
         let installed_of = |agents: &[&'_ NamedRow]| -> Vec<NamedRow> {

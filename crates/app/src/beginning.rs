@@ -95,7 +95,8 @@ fn refuse_wrong_kind(program: &Program, kind: SubjectKind) -> Result<(), Command
     Err(CommandFailure::user(what, format!("start it with `{}`, or name another workflow", expected.usage())))
 }
 
-/// Refuses two tickets with the same file name: the folder of a ticket's documents has that name, so they would share it.
+/// Refuses two tickets with the same file name: the folder of a ticket's documents is named after it, so both would
+/// share it.
 fn refuse_shared_folder(workplace: &Workplace, head: &CommitId, file: &str) -> Result<(), CommandFailure> {
     let paths = TicketPaths::for_ticket(Path::new(file));
     let other = paths.namesake(&workplace.repository, head)?;
@@ -191,7 +192,7 @@ pub fn prepare(
     Ok(NewRun { run, program: Arc::new(program), start, facts, blobs: vec![pinned, text] })
 }
 
-/// The limits of a run as the kernel counts them.
+/// The limits of a run, in the units of the kernel.
 pub fn limits(config: &config::Config) -> Limits {
     Limits {
         money: config.limits.money,

@@ -19,7 +19,7 @@ use remand_terminal::{CommandFailure, ExitCode, Ink, Stop, invocation, line};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Drives until each run is over or needs a human. At a terminal, it asks at every gate, whatever the mode.
+/// Drives the runs until each is over or needs a human. At a terminal, asks at every gate, whatever the mode.
 pub fn drive(
     context: &CommandContext<'_>,
     workplace: &Workplace,

@@ -43,7 +43,7 @@ pub fn inherited() -> BTreeMap<OsString, OsString> {
     inherited
 }
 
-/// The variables that checks inherit: the same, and `HOME`.
+/// The variables that checks inherit: those of [`inherited`], and `HOME`.
 pub fn for_checks() -> BTreeMap<OsString, OsString> {
     let mut environment = inherited();
     environment.extend(std::env::var_os("HOME").map(|home| ("HOME".into(), home)));

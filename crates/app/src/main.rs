@@ -32,7 +32,7 @@ use remand_engine::logging;
 use remand_terminal::CommandFailure;
 use remand_terminal::output::{print_failure, print_line};
 
-/// Faster than the default for events: many small allocations, which a replay makes on two threads.
+/// Faster than the default allocator for a replay, which makes many small allocations on two threads.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

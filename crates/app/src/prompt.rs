@@ -19,7 +19,7 @@ const POLL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 pub enum PromptReply {
     /// The answer is recorded as the request with this id.
     Answered(i64),
-    /// Another process first sent this request to a run that this process drives.
+    /// Before the user answered, another process sent this request to a run that this process drives.
     Overtaken(Box<RequestRow>),
     /// The input ended, or a signal arrived. The gate stays open.
     NoAnswer,
@@ -39,7 +39,7 @@ pub struct GatePrompt<'d> {
 }
 
 impl GatePrompt<'_> {
-    /// Whether both standard input and standard error are a terminal.
+    /// Whether standard input and standard error are terminals.
     pub fn is_possible() -> bool {
         std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// How long a command waits for the process that drives a run.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The interval at which it checks.
+/// The interval at which the command checks for the outcome.
 const POLL: Duration = Duration::from_millis(20);
 
 /// The outcome of a request to the process that drives a run.
@@ -72,7 +72,8 @@ pub fn drive_request(
     }
 }
 
-/// Adds an event to a run without driving it; the run may be over. Returns the exit code if another process drives it.
+/// Adds an event to a run, which may be over, without driving it. Returns the exit code if another process drives the
+/// run.
 pub fn record(
     context: &CommandContext<'_>,
     workplace: &Workplace,

@@ -1,4 +1,4 @@
-//! Finds the result in an agent's output: the result file, or else the last fenced block of its answer.
+//! Finds the result in an agent's output: the result file, the last fenced block of the answer, or the whole answer.
 
 use super::limits::ResultLimits;
 use super::parse::{ResultSyntax, parse_within, utf8};

@@ -13,7 +13,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResultSyntax {
     Json,
-    /// YAML, which includes nearly all of JSON.
+    /// YAML or JSON.
     Either,
 }
 

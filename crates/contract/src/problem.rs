@@ -99,7 +99,7 @@ pub fn fence_for(text: &str) -> String {
     "`".repeat(longest.saturating_add(1).max(3))
 }
 
-/// Describes a value briefly, for `found`.
+/// Describes a value briefly, for the field `found` of a problem.
 pub(super) fn describe_value(value: &serde_json::Value) -> String {
     use serde_json::Value;
     match value {

@@ -426,7 +426,7 @@ fn proposals_and_reviews_are_converted_for_the_board() {
 
 // SR-03, SR-05
 #[test]
-fn a_review_must_name_a_proposal_whatever_its_verdict() {
+fn a_review_must_address_an_assigned_gap_whatever_its_verdict() {
     let mut expected =
         Expectation::new(SchemaId::GapReview, "spec-reviewer", "reviewer", &["reviewed", "no-issues"]);
     expected.known.gaps = Some(vec!["GAP-FLOW-001".to_string()]);

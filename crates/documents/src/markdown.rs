@@ -1,4 +1,4 @@
-//! Markdown that can be changed without touching any other byte.
+//! Markdown text in which a change leaves every other byte as it is.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
@@ -17,9 +17,9 @@ pub struct Markdown {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
     pub level: u8,
-    /// Without markup.
+    /// The title, without markup.
     pub title: String,
-    /// Its lines, including the last line break.
+    /// The lines of the heading, including the last line break.
     pub lines: Range<usize>,
 }
 
@@ -29,7 +29,7 @@ pub struct CheckBox {
     pub ticked: bool,
     /// The character between the brackets.
     pub mark: Range<usize>,
-    /// The rest of its line.
+    /// The rest of the line after the box.
     pub label: Range<usize>,
 }
 
@@ -209,7 +209,8 @@ fn between_fences(text: &str, block: Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// The position after the line that this position is in or ends. A lone carriage return ends a line too.
+/// The position after the next line break; this position if it directly follows one. A lone carriage return is a line
+/// break too.
 fn end_of_line(text: &str, at: usize) -> usize {
     if text[..at].ends_with(['\n', '\r']) && !text[at..].starts_with('\n') {
         return at;

@@ -39,7 +39,7 @@ pub fn check_bytes(name: &str, bytes: &[u8], roles: &Roles) -> CheckedWorkflow {
     }
 }
 
-/// Checks a workflow file. It reports as many problems as possible, but attempts each proof only if the earlier ones hold.
+/// Checks a workflow file. Reports as many problems as possible, but checks paths only if no error was found before.
 pub fn check(source: SourceText, roles: &Roles) -> CheckedWorkflow {
     let mut problems = Vec::new();
     let compiled = parse_and_compile(&source, roles, &mut problems);

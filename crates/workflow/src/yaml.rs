@@ -74,7 +74,7 @@ pub fn decode(name: &str, bytes: &[u8]) -> Result<SourceText, Box<Undecodable>> 
     }
 }
 
-/// Parses a source into a tree and reports all problems that do not stop the parser.
+/// Parses a source into a tree. Reports every problem up to the first one that stops the parser.
 pub fn parse(source: &SourceText, problems: &mut Vec<Diagnostic>) -> Option<YamlNode> {
     if source.text.len() > MAX_FILE_BYTES {
         let message = format!("the file is {} KiB large", source.text.len().div_ceil(1024));

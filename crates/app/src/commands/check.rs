@@ -62,7 +62,7 @@ fn to_json(name: &str, checked: &CheckedWorkflow) -> serde_json::Value {
     })
 }
 
-/// The list and its length up to which the formula of the worst case holds.
+/// The length of a list up to which the formula of the worst case holds.
 fn list_limit(checked: &CheckedWorkflow) -> Option<String> {
     let program = &checked.compiled.as_ref()?.program;
     program.budgets.iter().find_map(|budget| match budget.size {

@@ -117,7 +117,7 @@ fn import(
     }
 }
 
-/// The role of a file: the one that the user names, else the one with the name in the file, else with the file's name.
+/// The role of a file: the one that the user names, else the one that the file names, else the one with the file's name.
 fn title(
     known: &Roles,
     foreign: &Foreign,

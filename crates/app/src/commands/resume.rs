@@ -56,7 +56,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
                 driven += 1;
                 tell(&format!("continuing run {} at {}", row.run, row.place));
             }
-            // One run that fails does not stop the others.
+            // A run that cannot be resumed does not stop the others.
             Err(error) if runs.len() > 1 => {
                 let failure = CommandFailure::from(error);
                 exit = exit.max_with(failure.exit);

@@ -94,7 +94,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     Ok(ExitCode::Done)
 }
 
-/// The rounds of a run and its gap board. Fails if the run has none.
+/// The rounds of a run and its gap board. Fails if the run has no board.
 pub fn history(reader: &Reader, row: &RunRow) -> Result<(RoundHistory, Board), CommandFailure> {
     let history = RoundHistory::of_run(reader, &row.run)
         .map_err(|trouble| CommandFailure::user(trouble.detail, "`remand audit` checks the whole ledger"))?;

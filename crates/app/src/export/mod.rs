@@ -1,7 +1,7 @@
 //! Exports a workflow and its roles as agent files of other tools.
 //!
-//! Pure except for `files.rs`: a workflow, roles and a tool in, files out. All text comes from its source: role files,
-//! schemas, the program, the operations. Each module here makes one kind of file.
+//! Except for `files.rs`, the code is pure: it turns a workflow, roles and a tool into files. All text comes from role
+//! files, schemas, the program and the operations. Each module here makes one kind of file.
 
 pub mod files;
 

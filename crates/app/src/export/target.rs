@@ -9,7 +9,8 @@ use remand_workflow::roles::RoleSpec;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// The names of the tools' built-in agents; a file with the same name would replace one.
+/// Names of the tools' built-in agents and of our orchestrator; a role's file with such a name would replace one of
+/// them.
 const BUILT_IN: &[&str] = &[
     "agent",
     "ask",
@@ -148,7 +149,7 @@ pub fn entry_front(tool: AgentTool, about: &str, subject: &str) -> String {
     }
 }
 
-/// The tools that a role may use, by the names that the agent program has for them.
+/// The tools that a role may use, under the names that the agent program uses.
 pub fn tools(tool: AgentTool, spec: &RoleSpec) -> Vec<&'static str> {
     let (read, edit, shell, web): (&[_], &[_], &[_], &[_]) = match tool {
         AgentTool::Claude => {

@@ -41,7 +41,7 @@ pub fn lines(change: &RunChange) -> Vec<String> {
             NoteKind::Decision | NoteKind::Lesson | NoteKind::Proposal | NoteKind::Mapped => {}
         }
     }
-    // Rulings report reviews, so these are left out.
+    // Rulings already report reviews, so reviews are left out here.
     let failed = |check: &&Check| !check.passed && check.tier.is_some() && check.phase != RowPhase::Review;
     for check in change.checks.iter().filter(failed) {
         let task = check.task.as_deref().map_or_else(String::new, |task| format!("[{task}]"));

@@ -77,7 +77,7 @@ fn check_decision(decision: &DesignDecision, expected: &Expectation) -> Vec<Cont
     problems
 }
 
-/// Everything that the findings cite must have changed, and nothing else.
+/// The revision must change everything that the findings cite, and nothing else.
 fn check_delta(
     before: &DesignDocument,
     after: &DesignDocument,

@@ -1,5 +1,5 @@
-//! Rules for judgements of acceptance criteria: each criterion has one, with a location or an evidence row, and the
-//! verdict matches them.
+//! Rules for judgements of acceptance criteria: every criterion is judged, with a location or an evidence row, and the
+//! verdict matches the judgements.
 
 use super::super::expectation::Expectation;
 use super::super::problem::{ContractProblem, one_of};

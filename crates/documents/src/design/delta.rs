@@ -139,7 +139,7 @@ fn is_note(piece: &Piece) -> bool {
     is_notes(&piece.name) || piece.inside.iter().any(|name| is_notes(name))
 }
 
-/// Whether a piece is a diagram that the new notes mention: then it may change.
+/// Whether a piece is a diagram and the new notes mention a diagram; then the piece may change.
 fn is_noted_diagram(piece: &Piece, notes: &str) -> bool {
     piece.name.to_lowercase().contains("diagram") && notes.to_lowercase().contains("diagram")
 }

@@ -97,7 +97,7 @@ impl DesignDocument {
         pieces
     }
 
-    /// The decisions and sections that a string mentions, sections by their whole title.
+    /// The decisions and sections that a string mentions. A section counts only with its whole title.
     pub fn named_in(&self, text: &str) -> Vec<String> {
         let pieces = self.pieces();
         let candidates = pieces.iter().filter(|piece| !piece.inside.is_empty() || pieces.len() == 1);

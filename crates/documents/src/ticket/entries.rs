@@ -1,4 +1,4 @@
-//! Entries that the engine adds to a ticket: in the workflow log, and human feedback from gates.
+//! Entries that the engine adds to a ticket: entries of the workflow log, and human feedback from gates.
 
 use super::Ticket;
 use crate::markdown::Section;
@@ -81,7 +81,7 @@ impl Ticket {
         self.insert_section(before, level, on.title(), text);
     }
 
-    /// Appends lines to a section, to its list if it ends with one.
+    /// Appends lines to a section. If the section ends with a list, list items continue that list.
     fn append(&mut self, section: &Section, lines: &str) {
         let body = self.direct_body(section);
         let end = self.page.end_of_writing(body.clone());

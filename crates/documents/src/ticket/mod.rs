@@ -50,7 +50,7 @@ impl Ticket {
         self.status_section().map_or(below, |section| Some(section.heading.level)).unwrap_or(2)
     }
 
-    /// A section by its title, or by the first words of its title.
+    /// The section with one of these titles, or else the first one whose title starts with one of them.
     fn section(&self, titles: &[&str]) -> Option<Section> {
         let starts_with_title = |section: &Section| {
             let title = section.heading.title.to_lowercase();

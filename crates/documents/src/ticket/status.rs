@@ -56,7 +56,7 @@ impl TicketStatus {
     }
 
     /// The status that a line starts with. Case, kinds of dashes, markup and a trailing note are ignored, and the second half
-    /// of a name may be missing: `design complete - Bob looks at it` is a completed design.
+    /// of a name may be missing: `design complete - Bob looks at it` is `DesignComplete`.
     pub fn of_line(line: &str) -> Option<TicketStatus> {
         static NAMES: LazyLock<Vec<(TicketStatus, [String; 2])>> =
             LazyLock::new(|| TicketStatus::ALL.map(|status| (status, status.spellings())).to_vec());

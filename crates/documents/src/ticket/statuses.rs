@@ -1,4 +1,4 @@
-//! The status boxes of a ticket. The last ticked box is its status.
+//! The status boxes of a ticket. The latest ticked status is the status of the ticket.
 
 use super::{Ticket, TicketStatus};
 use crate::markdown::{CheckBox, Section};
@@ -23,8 +23,8 @@ impl Ticket {
             self.insert_status(status);
         }
         // A ticked box is as wide as an empty one, so positions do not change.
-        for (at, found) in self.status_boxes() {
-            self.page.tick(&found, at == status || (found.ticked && at < status));
+        for (other, found) in self.status_boxes() {
+            self.page.tick(&found, other == status || (found.ticked && other < status));
         }
     }
 
@@ -98,7 +98,7 @@ impl Ticket {
         end
     }
 
-    /// Inserts all statuses below the title of a ticket that has none.
+    /// Inserts all statuses into a ticket without any: into its section `Status`, or below the title.
     fn insert_status_section(&mut self) {
         let lines: Vec<String> =
             TicketStatus::ALL.into_iter().map(|status| format!("- [ ] {}", status.name())).collect();

@@ -77,7 +77,7 @@ pub struct RepairReport {
 }
 
 impl Tracker {
-    /// All inconsistencies, by file.
+    /// All inconsistencies. Cycles come last.
     pub fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         for issue in self.issues() {
@@ -94,7 +94,7 @@ impl Tracker {
     /// Repairs the faults for which the issue files show the right content: lists, ticks, ids. The others need a human.
     pub fn repair(&mut self) -> RepairReport {
         let mut report = RepairReport::default();
-        // A tick can complete an issue, which its parent's list must then show: at most one pass for each level.
+        // A tick can complete an issue, and then its parent's list is wrong: at most one pass for each level.
         for _ in 0..=self.issues.len() {
             let (repairable, left): (Vec<Fault>, Vec<Fault>) =
                 self.faults().into_iter().partition(Fault::can_be_repaired);
@@ -317,7 +317,7 @@ impl Fault {
         }
     }
 
-    /// How a person repairs it.
+    /// How a person repairs the fault.
     pub fn remedy(&self) -> &'static str {
         match self {
             Fault::NoStatus { .. } => "write `status: Todo`, `In Progress` or `Done` into its front matter",

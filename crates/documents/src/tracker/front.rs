@@ -5,7 +5,7 @@ use std::ops::Range;
 /// One key with its value; a list may span several lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Field {
-    /// In lower case, with `-` between its words.
+    /// The key in lower case, with `-` between its words.
     key: String,
     /// The text after the colon, without surrounding spaces and comments.
     value: Range<usize>,
@@ -78,7 +78,7 @@ impl Front {
             .collect()
     }
 
-    /// The range to replace, and its replacement, so that a key has this value.
+    /// The range to replace and the replacement that together set a key to this value.
     pub(super) fn set(&self, text: &str, key: &str, value: &str) -> (Range<usize>, String) {
         match (self.field(key), &self.inner) {
             (Some(field), _) if field.value.is_empty() => (field.value.clone(), format!(" {value}")),

@@ -184,7 +184,7 @@ impl TrackerIssue {
         show_status(&mut self.markdown, &section, of, status, others);
     }
 
-    /// Appends sub-issues to the list, sorted by their dependencies; `siblings` are all possible entries.
+    /// Appends sub-issues to the list, sorted by their dependencies; `siblings` are all sub-issues.
     pub fn add_sub_issues(&mut self, new: Vec<NewEntry>, siblings: &[IssueKey]) {
         let known: Vec<IssueKey> = self.sub_issues().into_iter().map(|entry| entry.id).collect();
         let new: Vec<NewEntry> =
@@ -277,7 +277,7 @@ fn written_id(label: &str) -> Option<String> {
     (is_id && is_separated).then(|| word.to_string())
 }
 
-/// The id of a criterion without one, from its position.
+/// An id for a criterion that states none, derived from its position.
 fn id_from_position(at: usize, written: &[Option<String>]) -> String {
     let plain = format!("AC-{}", at + 1);
     if written.iter().flatten().any(|id| *id == plain) { format!("AC-{}-{}", at + 1, at + 1) } else { plain }

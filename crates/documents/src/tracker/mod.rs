@@ -38,7 +38,7 @@ pub struct Tracker {
 }
 
 impl Tracker {
-    /// Reads the files of the folder, by name. Files other than issues and the README are ignored.
+    /// Reads the files of the folder, given as names and texts. Ignores files other than issues and the README.
     pub fn read<N: AsRef<str>, T: Into<String>>(files: impl IntoIterator<Item = (N, T)>) -> Tracker {
         let mut tracker = Tracker::default();
         for (name, text) in files {
@@ -140,8 +140,8 @@ impl Tracker {
     }
 
     /// Ticks the criteria of this issue's parent that finished sub-issues cover, and marks the parent as done if all are
-    /// ticked; then does the same for the parent's parent. If `others` work on another child, a criterion next to another one
-    /// stays.
+    /// ticked; then does the same for the parent's parent. If another run works on another child, a criterion next to
+    /// another one stays open.
     pub fn settle_parent(&mut self, of: &IssueKey, others: &BTreeSet<IssueKey>) {
         let mut settled = BTreeSet::from([of.clone()]);
         let mut child = of.clone();
@@ -175,7 +175,7 @@ impl Tracker {
         is_done
     }
 
-    /// The open criteria of an issue whose covering sub-issues are all done.
+    /// The open criteria of an issue for which all covering sub-issues are done.
     fn finished_criteria(&self, id: &IssueKey) -> Vec<String> {
         let Some(issue) = self.issues.get(id) else {
             return Vec::new();

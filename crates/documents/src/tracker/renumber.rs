@@ -26,7 +26,7 @@ fn rename(markdown: &mut Markdown, from: &IssueKey, to: &IssueKey) {
     }
 }
 
-/// The positions of an id in a string, as a whole word.
+/// The ranges at which an id occurs in a string as a whole word.
 fn mentions(text: &str, id: &str) -> Vec<Range<usize>> {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let found = text.match_indices(id).map(|(at, id)| at..at + id.len());

@@ -8,8 +8,8 @@ pub(super) const SUB_ISSUES: &[&str] =
     &["Sub-issues", "Sub issues", "Subissues", "Sub-tasks", "Subtasks", "Children"];
 pub(super) const COMMENTS: &[&str] = &["Comments", "Comment", "Log", "History"];
 
-/// Makes a text stay inside a section of this level. The text is fenced as code if it would start a section of that level,
-/// have a title of the issue's sections, or swallow the sections after it.
+/// Keeps text inside a section of this level. The text is fenced as code if it would start a section of this or a
+/// higher level, use a title of the issue's sections, or swallow the sections after it.
 pub(super) fn contained(text: &str, level: u8) -> String {
     const AFTER: &str = "after";
     let text = text.trim();

@@ -32,7 +32,7 @@ const REHEARSAL: &str = r#"{"rehearsal": 1, "about": "a measurement", "dispatche
     {"role": "reviewer", "usage": {"tokens": 1}, "do": [{"result": {"payload": {"verdict": "approve", "scope": "code",
         "focus": "general", "summary": "One file.", "checked": ["all of it"], "findings": []}}}]}]}"#;
 
-/// Measures everything; `progress` receives what is being measured.
+/// Measures everything; `progress` receives the name of each measurement.
 pub fn measure(state: &Path, scale: Scale, progress: impl Fn(&str)) -> Result<BenchReport, CommandFailure> {
     let bench = BenchFolder::create(state)?;
     let files = scale.of(FILES);

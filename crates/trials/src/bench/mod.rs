@@ -36,7 +36,7 @@ use workload::Workload;
 
 pub use child::BenchProbe;
 
-/// Measures everything; `progress` receives what is being measured.
+/// Measures everything; `progress` receives the name of each measurement.
 pub fn journal(state: &Path, scale: Scale, progress: impl Fn(&str)) -> Result<BenchReport, CommandFailure> {
     let bench = BenchFolder::create(state)?;
     let file_system = bench.file_system();

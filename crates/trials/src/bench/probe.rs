@@ -1,4 +1,4 @@
-//! The probes: what a child process does for a measurement. It prints the results to standard output.
+//! The probes: the work of a child process in a measurement. A probe prints its results to standard output.
 
 use super::answers::Answers;
 use super::child::BenchProbe;

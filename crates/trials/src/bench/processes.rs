@@ -43,7 +43,7 @@ pub fn idle(bench: &BenchFolder, scale: Scale, workload: &Workload) -> Result<Fi
     })
 }
 
-/// Measures the time until a new process has opened an existing ledger, and its memory before that.
+/// Measures the time until a new process has opened an existing ledger, and the memory of the process before that.
 pub fn start_to_open(folder: &Path) -> Result<Vec<Figure>, CommandFailure> {
     let mut times = Durations::default();
     let mut resident = 0;

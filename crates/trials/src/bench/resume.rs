@@ -24,7 +24,7 @@ const EVENTS: u32 = 200_000;
 
 const TRIES: u32 = 9;
 
-/// The number of processes, of which the fastest counts: both processors are busy, so other work can only add time.
+/// The number of processes; only the fastest counts, because other work on the machine can only add time.
 const PROCESSES: u32 = 3;
 
 /// The number of the run.

@@ -21,7 +21,8 @@ const PARALLEL: u32 = 100;
 /// The number of single runs before the parallel ones in a round.
 const SINGLE: u32 = 4;
 
-/// The goal: thirty times the rate of a graph engine that syncs every step. The goal of a single run is five times that rate.
+/// The ratio of two goals: parallel runs reach thirty times, and a single run five times, the rate of a graph engine
+/// that syncs every step.
 const MIN_GAIN: f64 = 6.0;
 
 /// Measures the full cost of steps, including checkpoints and projections. Each run is followed by as many raw commits as it

@@ -19,7 +19,7 @@ const STEPS: u32 = 4_000;
 
 pub fn measure(bench: &BenchFolder, scale: Scale, workload: &Workload) -> Result<Figure, CommandFailure> {
     let folder = bench.subfolder("syncs")?;
-    // Creates the ledger, so that the child does not count that.
+    // Creates the ledger, so that the child does not count its creation.
     drop(Track::open(workload, &folder)?);
     let trace = folder.join("trace");
     let options =

@@ -127,7 +127,7 @@ pub fn ledger_of(folder: &Path) -> PathBuf {
 
 /// Measures the times of committed steps.
 pub trait Timing: DriveWatch {
-    /// Starts the time of the next step.
+    /// Starts the measurement of the next step.
     fn begin(&mut self);
 }
 

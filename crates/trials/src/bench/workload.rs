@@ -12,7 +12,7 @@ use remand_workflow::{CheckedWorkflow, check};
 use serde_json::json;
 use std::sync::Arc;
 
-/// The sub-flow of `feature`, in which every task uses up all its rounds.
+/// A workflow with the sub-flow of `feature`, in which every task uses up all its rounds.
 const LONG: &str = "\
 name: long
 about: Tasks that are sent back as often as the language allows.

@@ -22,7 +22,7 @@ const ACTOR: &str = "the demonstration";
 /// The exit codes of a command that did its work, however its run ended.
 const SUCCESSES: [ExitCode; 4] = [ExitCode::Done, ExitCode::Failed, ExitCode::Waiting, ExitCode::HandedOver];
 
-/// What the binary does for a demonstration, in the checkout of its project.
+/// The functions that the binary provides to a demonstration, in the checkout of its project.
 pub trait DemoStage {
     /// Starts the run of `remand run WORDS`.
     fn begin(&self, words: &[&str]) -> Result<(Host<Workshop>, RunId), CommandFailure>;
@@ -43,7 +43,7 @@ pub struct Show<'c> {
 /// The result of a demonstration.
 #[derive(Debug)]
 pub struct DemoResult {
-    /// Every run, as the ledger has it.
+    /// Every run, as a row of the ledger.
     pub runs: Vec<RunRow>,
     /// How often work was sent back.
     pub caught: usize,

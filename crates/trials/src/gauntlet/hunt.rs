@@ -1,4 +1,4 @@
-//! Finds processes of a trial by the paths in their command lines, without the engine's help.
+//! Finds processes of a trial by the path of its folder, without the engine's help.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;

@@ -31,7 +31,7 @@ pub struct Must {
 #[serde(rename_all = "kebab-case")]
 pub enum Commit {
     None,
-    /// One that passes the oracle.
+    /// The run makes a commit that passes the oracle.
     Good,
 }
 

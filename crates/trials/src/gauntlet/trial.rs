@@ -31,7 +31,7 @@ pub struct TrialResult {
     pub folder: PathBuf,
 }
 
-/// Runs a case in a new folder and judges it. A case that cannot run counts as not as stated.
+/// Runs a case in a new folder and judges it. A case that cannot run gets the verdict `NotAsStated`.
 pub fn play(choice: &ChosenCase, folder: &Path, engine: &Engine, cancel: &Cancel) -> TrialResult {
     let started = Instant::now();
     let tried = |happened, verdict, broken| TrialResult {

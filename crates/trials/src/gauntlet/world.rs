@@ -42,7 +42,7 @@ impl Surroundings {
         Surroundings(files)
     }
 
-    /// Describes every difference of a later state.
+    /// Describes every difference between this state and a later one.
     pub fn differences(&self, later: &Surroundings, arena: &Arena) -> Vec<String> {
         let shown = |path: &Path| path.strip_prefix(arena.root()).unwrap_or(path).display().to_string();
         let mut found = Vec::new();

@@ -16,7 +16,7 @@ use remand_kernel::program::{
 use remand_kernel::signal::IMPLICIT;
 use std::collections::BTreeMap;
 
-/// The name under which a phase spends its rounds.
+/// The name under which a route spends the rounds of its phase.
 pub const ROUND: &str = "round";
 
 /// A program and the positions of its parts in the file.
@@ -368,7 +368,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// Converts an index. It never saturates: a file of 512 KiB has fewer names than 16 bits can count.
+/// Converts an index. It saturates, but no real workflow has 65535 names of one kind.
 fn narrow(index: usize) -> u16 {
     u16::try_from(index).unwrap_or(u16::MAX)
 }

@@ -169,9 +169,9 @@ fn longest_path(
         }
         for edge in graph.edges_of(*node) {
             let cost = match batches.get(&phase) {
-                // No batch of this size ends with this row.
                 Some((rows, _)) => match rows.get(&edge.signal) {
                     Some(cost) => *cost,
+                    // No batch of this size ends with this row.
                     None => continue,
                 },
                 None => phase_cost,
@@ -205,7 +205,7 @@ pub fn happy(program: &Program, scenario: &Scenario) -> u64 {
         return 0;
     };
     let mut dispatches = 0;
-    // A happy path visits no phase twice, so the length of the flow bounds it.
+    // A happy path visits no phase twice, so the number of phases bounds it.
     for _ in 0..=program.phases.len() * 2 {
         dispatches += happy_cost(&machine, scenario, node.phase);
         match happy_next(&machine, &node) {
@@ -222,7 +222,7 @@ fn happy_cost(machine: &Machine<'_>, scenario: &Scenario, phase: PhaseId) -> u64
             let per_task = task_costs(machine, phase, false).map_or(0, |costs| costs.happy);
             u64::from(scenario.count(*list)) * per_task
         }
-        // On the happy path, a list is processed as one item.
+        // The happy path counts one item of a list.
         Work::Each { items: Items::Listed { .. }, .. } => 1,
         Work::Role { .. }
         | Work::Each { items: Items::Fixed(_), .. }

@@ -1,7 +1,8 @@
 //! Proves that a guarantee holds on every path, or finds the shortest path that violates it.
 //!
-//! One bit monitors a guarantee along each path. The search first ignores counters: the graph is small and has more paths
-//! than can occur, so a guarantee that holds there holds. If the search finds a violation, it runs again with counters.
+//! One bit monitors a guarantee along each path. The search first ignores counters: that graph is small and contains
+//! more paths than can occur, so a guarantee that holds in it holds in every run. If the search finds a violation, it
+//! runs again with counters.
 
 use super::graph::{Graph, GraphEdge, GraphTarget, TooManyNodes};
 use super::machine::{Counting, Machine, Scenario};
@@ -65,14 +66,13 @@ pub fn refute(
     Ok(shortest)
 }
 
-/// The bit that monitors a claim, and when it changes.
+/// The bit that monitors a claim, and the rules by which it changes.
 struct Monitor<'c> {
     set: &'c [Atom],
     clear: &'c [Atom],
     /// Whether `set` or `clear` wins if both happen in one phase.
     winner: Winner,
-    /// The atoms that must not happen, and the value of the bit at which they must not. `None` for a claim about the end
-    /// of the run.
+    /// The atoms that must not happen while the bit has this value. `None` for a claim about the end of the run.
     forbidden: Option<(&'c [Atom], bool)>,
     /// How the bits of tasks are combined.
     combination: Combination,
@@ -182,9 +182,9 @@ struct Search<'a> {
 /// How tasks that run in parallel can change the bit.
 #[derive(Default)]
 struct TaskBits {
-    /// The bit after a task that started with the value from before the batch.
+    /// The values of the bit after a task that started with the value before the batch, by exit.
     exits: BTreeMap<SignalId, BTreeSet<bool>>,
-    /// The bit after a task that started when another task had flipped it.
+    /// The values of the bit after a task that started when another task had flipped the bit, by exit.
     flipped: BTreeMap<SignalId, BTreeSet<bool>>,
     /// The exits of tasks that flip the bit.
     flipping: BTreeSet<SignalId>,
@@ -265,7 +265,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Explores a task that runs in parallel with others. Another task may have flipped the bit before.
+    /// Explores a task that runs in parallel with others. Another task may have flipped the bit before this one starts.
     fn task(&self, graph: &Graph, bit: bool) -> TaskBits {
         let mut bits = TaskBits { flipping: self.flipping_exits(graph, bit), ..TaskBits::default() };
         // A task with a result that is still valid changes nothing.
@@ -355,22 +355,22 @@ impl<'a> Search<'a> {
             if row_of(tally, &chosen) != row {
                 continue;
             }
-            let weak = self.monitor.combination == Combination::Any;
+            let dominant = self.monitor.combination == Combination::Any;
             let possible: Vec<BTreeSet<bool>> =
                 chosen.iter().map(|exit| bits.after(*exit, &chosen)).collect();
-            // `weak` is the value that a single task can force on the batch.
-            if possible.iter().any(|values| values.contains(&weak)) {
-                values.insert(weak);
+            // One task is enough for the dominant value; the other value needs all tasks.
+            if possible.iter().any(|values| values.contains(&dominant)) {
+                values.insert(dominant);
             }
-            if possible.iter().all(|values| values.contains(&!weak)) {
-                values.insert(!weak);
+            if possible.iter().all(|values| values.contains(&!dominant)) {
+                values.insert(!dominant);
             }
         }
         values
     }
 }
 
-/// The visit of a node that is left by this edge.
+/// The visit of a node that this edge leaves.
 fn visit<'g>(graph: &Graph, node: u32, edge: &'g GraphEdge) -> Visit<'g> {
     let target = match edge.to {
         GraphTarget::Node(to) => Some(graph.phases[to as usize]),

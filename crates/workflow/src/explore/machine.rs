@@ -20,7 +20,7 @@ pub use super::liveness::MachineNode;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Scenario {
     pub mode: Mode,
-    /// The maximum length of each list. A list is empty until a phase produces it, and may be shorter.
+    /// The maximum length of each list. A list may be shorter, and is empty until a phase produces it.
     pub counts: Vec<u16>,
 }
 
@@ -394,7 +394,7 @@ fn collect_routes<'p>(program: &'p Program, phase: PhaseId, route: &'p Route, fo
     }
 }
 
-/// The rows of a tally that some combination of verdicts reaches, with any number of present members from the quorum up.
+/// The rows of a tally that some combination of verdicts reaches if at least the quorum is present.
 fn attainable(tally: &[TallyRow], says: &[SignalId], seats: usize, quorum: usize) -> BTreeSet<SignalId> {
     let mut rows = BTreeSet::new();
     for present in quorum.max(1)..=seats {

@@ -9,14 +9,14 @@ use remand_kernel::program::{Program, TallyRow, Work};
 use remand_kernel::step::tally_of;
 use std::collections::BTreeMap;
 
-/// The maximum number of dispatches of one task.
+/// Numbers of dispatches of one task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskCosts {
-    /// By the signal that the task exits with.
+    /// The maximum for each signal that the task can exit with.
     pub exits: BTreeMap<SignalId, u64>,
-    /// For a task that ends the run; `None` if no task can.
+    /// The maximum for a task that ends the run; `None` if no task can end it.
     pub fail: Option<u64>,
-    /// On the happy path.
+    /// The number on the happy path.
     pub happy: u64,
 }
 

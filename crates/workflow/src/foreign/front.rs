@@ -51,8 +51,8 @@ fn entries(root: YamlNode) -> Vec<(YamlKey, YamlNode)> {
     }
 }
 
-/// Separates the description, which is read line by line. In the returned front matter, quoted blanks replace it, so that
-/// positions stay the same.
+/// Takes the description out of the front matter, line by line. In the returned front matter, quoted blanks replace it,
+/// so positions stay the same.
 fn without_description(front: &SourceText) -> Option<(String, SourceText)> {
     const KEY: &str = "\ndescription:";
     let start = front.text.find(KEY)? + KEY.len();

@@ -5,7 +5,7 @@ use crate::source::Spanned;
 /// What a file states about one permission.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Grant {
-    /// The file states nothing, so the tool grants it.
+    /// The file states nothing, so the tool grants the permission.
     #[default]
     Unstated,
     /// Granted by this word.

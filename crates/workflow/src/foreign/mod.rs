@@ -79,7 +79,7 @@ pub struct Foreign {
     pub unused: Vec<Unused>,
 }
 
-/// The format of a file, by its path or its front matter; `None` if neither shows it.
+/// The format of a file, derived from its path or its front matter; `None` if neither shows it.
 pub fn format(source: &SourceText) -> Option<RoleFormat> {
     let path = source.name.replace('\\', "/");
     let is_within = |folder: &str| path.starts_with(folder) || path.contains(&format!("/{folder}"));

@@ -124,7 +124,6 @@ pub(super) fn deny(foreign: &mut Foreign, words: &[Spanned<String>]) {
                     format!("`{name}` is granted or denied as a whole; deny it, or rely on the sandbox");
                 foreign.unused.push(Unused::new(&word.value, reason, word.span));
             }
-            // No agent gets other agents, questions, skills or servers, so denying them changes nothing.
             (None, _) if purpose(name) == ToolPurpose::Read => {
                 foreign.unused.push(Unused::new(
                     &word.value,
@@ -132,12 +131,13 @@ pub(super) fn deny(foreign: &mut Foreign, words: &[Spanned<String>]) {
                     word.span,
                 ));
             }
+            // No agent gets other agents, questions, skills or servers, so denying them changes nothing.
             (None, _) => {}
         }
     }
 }
 
-/// Why a tool that needs no permission has no meaning here.
+/// An unused tool with the reason; `None` if the tool is used.
 pub(super) fn unused_tool(purpose: ToolPurpose, word: &Spanned<String>) -> Option<Unused> {
     let is_from_server = word.value.starts_with("mcp_") || word.value.contains('/');
     let reason = match purpose {

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// The heading under which our role files explain verdicts and payload.
 const OUR_HEADING: &str = "What you return";
-/// The heading under which exported files explain them.
+/// The heading under which exported files explain verdicts and payload.
 const EXPORTED_HEADING: &str = "Completion Contract";
 
 /// The file of another tool, and the prompt that it provides for one title.
@@ -24,8 +24,8 @@ pub(super) struct Adopted {
 impl Roles {
     /// Uses a foreign file for a role with all its modes, or for one mode (`check/code`).
     ///
-    /// The file provides prompt and model. The contract of the existing role stays, and so do those of its
-    /// permissions that the file grants too. Returns the unused parts of the file.
+    /// The file provides prompt and model. The existing role keeps its contract, and the permissions that the file also
+    /// grants. Returns the unused parts of the file.
     pub fn adopt(
         &mut self,
         title: &str,

@@ -48,7 +48,7 @@ fn collect_missing(
     }
 }
 
-/// The artifacts that are written before each phase of a flow on all paths.
+/// The artifacts that are written on every path before each phase of a flow.
 fn written_before(
     machine: &Machine<'_>,
     flow: Option<PhaseId>,

@@ -5,7 +5,7 @@ use remand_kernel::program::{Program, Work};
 use remand_kernel::step::tally_of;
 
 /// Chooses one verdict per member so that the phase ends with `wanted`. Success verdicts are tried first. `None` if no
-/// choice leads to the signal, for example if it is a detector's.
+/// choice leads to the signal, for example because only a detector raises it.
 pub fn verdicts_for(
     program: &Program,
     phase: PhaseId,

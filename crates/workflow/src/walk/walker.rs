@@ -46,7 +46,7 @@ impl<'p> Walker<'p> {
             open: Vec::new(),
             records: Vec::new(),
             lists,
-            // This is far from the digests that the kernel makes up for assumed results.
+            // Digests of a walk start far from those that the kernel makes up for assumed results.
             last_digest: 1 << 32,
         };
         walker.feed(Event::Started(start), "the run starts".to_string())?;
@@ -142,7 +142,7 @@ impl<'p> Walker<'p> {
         Err(WalkError::NotReached(phase.to_string()))
     }
 
-    /// Rejects a name that does not occur in the workflow. It is a typo, not a phase that the run does not reach.
+    /// Rejects an unknown name as a typo, instead of reporting a phase that the run does not reach.
     fn check_phase(&self, name: &str) -> Result<(), WalkError> {
         let is_failure_operation =
             self.program.failure.iter().any(|id| self.program.operation(*id).name.name() == name);

@@ -101,11 +101,11 @@ impl Checkup {
 
     fn verdict(&self) -> String {
         let count = |health| self.lines.iter().filter(|line| line.health == health).count() as u64;
-        let only_agent_missing =
+        let is_agent_missing =
             self.lines.iter().any(|line| line.part == AGENTS && line.health == Health::Warn)
                 && !self.lines.iter().any(|line| line.part == DISPATCH);
         match (count(Health::Fail), count(Health::Warn)) {
-            (0, _) if only_agent_missing => {
+            (0, _) if is_agent_missing => {
                 "Choose an agent with `--agent`; everything else is ready.".to_string()
             }
             (0, 0) => "everything is ready".to_string(),

@@ -19,7 +19,7 @@ use std::time::Duration;
 const WORKFLOW: &str = include_str!("hello.yaml");
 const ROLE: &str = include_str!("greeter.md");
 
-/// The timeout of the child process. It is longer than the time of the role.
+/// The timeout of the child process, which exceeds the time limit of the role.
 const TIMEOUT: Duration = Duration::from_secs(400);
 
 /// The agent to dispatch.

@@ -108,7 +108,7 @@ fn ledger(checkup: &mut Checkup, home: &Home) {
     }
 }
 
-/// Checks how much of a policy that allows nothing this machine enforces.
+/// Checks how far this machine enforces a policy that allows nothing.
 pub fn sandbox(checkup: &mut Checkup, config: Option<&Config>) {
     let enforced = confine::probe();
     let level = |level: EnforcementLevel| match level {

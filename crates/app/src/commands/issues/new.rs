@@ -104,7 +104,7 @@ pub fn run(
     Ok(ExitCode::Done)
 }
 
-/// The prefix of the command line, else the parent's, else the most common one.
+/// The prefix from the command line, else that of the parent, else the most common one.
 fn prefix(args: &Args, tracker: &Tracker, parent: Option<&IssueKey>) -> Result<String, CommandFailure> {
     if let Some(prefix) = &args.prefix {
         let invalid = || {

@@ -27,7 +27,7 @@ fn used_and_left(allowance: &Allowance, show: fn(u64) -> String) -> String {
     format!("{}; {} of {} since the last grant, {left} left", show(used), show(since), show(limit))
 }
 
-/// Dispatches that did not report their tokens may have used any number.
+/// Describes the used tokens. A dispatch that did not report its tokens may have used any number.
 fn describe_tokens(allowance: &Allowance, used: &RunUsed, unreported: u64) -> String {
     let known = used_and_left(allowance, amount::grouped);
     if unreported == 0 {
