@@ -6,7 +6,7 @@ use remand_kernel::evidence::Tier;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// File extensions of prose. Outside all projects, no check reads them.
+/// Extensions of prose files. No check reads such a file outside all projects.
 const PROSE: [&str; 3] = ["md", "rst", "adoc"];
 
 /// Maximum number of folders that a reason names.
@@ -26,7 +26,7 @@ pub struct TaskChange<'c> {
 pub struct LeftOut {
     /// Checks by name, each with the reason.
     checks: BTreeMap<String, String>,
-    /// Checks by name that run for some members of a workspace, each with its command for them.
+    /// Commands of checks that run only for some members of a workspace, by the name of the check.
     narrowed: BTreeMap<String, CheckAction>,
 }
 
@@ -46,7 +46,7 @@ impl LeftOut {
         self.checks.keys().map(String::as_str)
     }
 
-    /// The check for the members that the change can affect; `None` if it runs as a whole.
+    /// The check, restricted to the members that the change can affect; `None` if it runs for all members.
     pub fn narrowed(&self, spec: &CheckSpec) -> Option<CheckSpec> {
         let action = self.narrowed.get(&spec.name)?.clone();
         Some(CheckSpec { action, members: None, ..spec.clone() })
@@ -64,8 +64,8 @@ pub fn left_out(specs: &[CheckSpec], change: TaskChange<'_>) -> LeftOut {
     LeftOut { checks, narrowed }
 }
 
-/// The checks that a change cannot affect, each with the reason. A file outside every project may affect all checks. If a
-/// change affects no build and no test, all of them run.
+/// The checks that a change cannot affect, each with the reason. All checks run, so the result is empty, if a changed file
+/// is outside every project, or if the change affects no build and no test.
 fn unaffected(specs: &[CheckSpec], changed: &[String]) -> BTreeMap<String, String> {
     let is_outside = |file: &&String| !specs.iter().any(|spec| spec.scope.contains(file)) && !is_prose(file);
     if changed.iter().any(|file| is_outside(&file)) {
@@ -91,8 +91,8 @@ fn unaffected(specs: &[CheckSpec], changed: &[String]) -> BTreeMap<String, Strin
     if some_run { unaffected } else { BTreeMap::new() }
 }
 
-/// The command of a check for the members that a change can affect. The manifests list the members, so none of them
-/// may have changed.
+/// The command of a check for the members that a change can affect; `None` if a manifest changed, since it lists the
+/// members.
 fn narrowed(specs: &[CheckSpec], spec: &CheckSpec, change: TaskChange<'_>) -> Option<CheckAction> {
     let members = spec.members.as_ref()?;
     if change.since_detection.iter().any(|file| members.is_manifest(file)) {
@@ -107,7 +107,7 @@ fn narrowed(specs: &[CheckSpec], spec: &CheckSpec, change: TaskChange<'_>) -> Op
 }
 
 impl CheckScope {
-    /// Whether a file is in one of the folders of a project.
+    /// Whether a file is in one of the folders; false for `Whole`.
     fn contains(&self, file: &str) -> bool {
         match self {
             CheckScope::Whole => false,

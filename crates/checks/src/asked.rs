@@ -26,25 +26,25 @@ const JOINING: [&str; 2] = ["and", "or"];
 /// Words that may appear between the names of a list.
 const LISTING: [&str; 10] = ["the", "a", "both", "also", "old", "test", "tests", "case", "cases", "as"];
 
-/// Placeholder for the name while the text is split into clauses, because a test title may contain any word.
+/// Placeholder for the test's name while the text is split into clauses, because a test title may contain any word.
 const NAME: &str = "\u{1}";
 
 /// Whether a request asks to remove or change this test: one clause must contain both the name of the test and one of the
-/// verbs. A request that only names a test asks for it to pass.
+/// verbs. A request that names a test without such a verb asks to make the test pass.
 pub fn asks_to_change(request: &str, test: &str) -> bool {
     let mut masked = String::new();
-    let mut rest = 0;
+    let mut copied = 0;
     for at in occurrences(request, test) {
-        masked.push_str(&request[rest..at]);
+        masked.push_str(&request[copied..at]);
         masked.push_str(NAME);
-        rest = at + test.len();
+        copied = at + test.len();
     }
-    masked.push_str(&request[rest..]);
+    masked.push_str(&request[copied..]);
     let asks = |clause: &Vec<&str>| {
         let has_verb = clause.iter().any(|word| CHANGE_VERBS.contains(&bare(word).to_lowercase().as_str()));
         has_verb && clause.iter().any(|word| word.contains(NAME))
     };
-    rest > 0 && sentences(&masked).into_iter().any(|sentence| clauses(&sentence).iter().any(asks))
+    copied > 0 && sentences(&masked).into_iter().any(|sentence| clauses(&sentence).iter().any(asks))
 }
 
 /// Whether a request contains a name as a whole word.

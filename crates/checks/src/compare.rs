@@ -9,12 +9,12 @@ use remand_source::Language;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Only this many tests become findings; further tests are only counted.
+/// Maximum number of tests that become findings; further tests are only counted.
 const MAX_TESTS: usize = 20;
 
 /// Compares results with those on earlier trees. A failed check is a finding unless it failed on every earlier tree. A test
-/// is a finding if it passed and now fails or does not run, failed and no longer runs, is new and fails, or is newly
-/// flaky. The same failure always has the same id.
+/// is a finding if it passed and now fails, no longer runs, is new and fails, or is newly flaky. The same failure always
+/// has the same id.
 pub fn compare(before: &[CheckResult], after: &[CheckResult], tree: &Path) -> Vec<Finding> {
     compare_except(before, after, tree, &|_, _| false)
 }
@@ -88,7 +88,7 @@ impl Comparison<'_> {
         Some(self.finding(format!("check:{name}"), severity, claim, location))
     }
 
-    /// Whether tests ran before, whether or not the check passed, and none runs now.
+    /// Whether tests ran before, even in a failed check, and none runs now.
     fn lost_all(&self) -> bool {
         let ran =
             |test: &TestResult| test.end != TestEnd::Skipped && !(self.is_excused)(&test.name, self.result);
@@ -199,7 +199,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Runners list a module that cannot be loaded as if it were a test; once it loads, that entry is gone.
+/// Whether a name is that of a module. Runners list a module that cannot be loaded as a test, until the module loads.
 fn is_module(name: &str) -> bool {
     name.contains("_FailedTest") || Language::of(Path::new(name)).is_some()
 }

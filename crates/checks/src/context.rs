@@ -15,7 +15,7 @@ pub struct CheckContext<'c> {
     pub environment: &'c BTreeMap<OsString, OsString>,
     pub files: FileScope<'c>,
     pub base: BaseFiles<'c>,
-    /// A folder outside the tree that is deleted afterwards; checks of one call share it.
+    /// A folder outside the tree that is deleted afterwards; checks with the same context share it.
     pub scratch: &'c Path,
     pub cancel: &'c Cancel,
     /// `None` runs the check unconfined; only tests of this crate do so.
@@ -27,7 +27,7 @@ pub struct CheckContext<'c> {
 pub struct CheckSandbox {
     /// The program that sets up the sandbox.
     pub program: PathBuf,
-    /// Each check sets whether it may use the network.
+    /// The policy of all checks; each check replaces the network setting.
     pub policy: Policy,
     /// Identifies the processes of one command; `None` gives each process a separate marker.
     pub marker: Option<String>,
@@ -52,7 +52,7 @@ pub enum BaseFiles<'b> {
 }
 
 impl BaseFiles<'_> {
-    /// The content of a file before the change; `None` if the file is new or cannot be read: then it is judged alone.
+    /// The content of a file before the change; `None` if the file is new or cannot be read.
     pub(super) fn read(&self, file: &str) -> Option<Vec<u8>> {
         match self {
             BaseFiles::Absent => None,

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Files that configure tests or checks and nothing else, by the start of their names.
+/// Starts of the names of files that only configure tests or checks.
 const CONFIG_FILES: [&str; 27] = [
     ".eslintrc",
     "eslint.config.",
@@ -37,7 +37,7 @@ const CONFIG_FILES: [&str; 27] = [
     "Jenkinsfile",
 ];
 
-/// Folders and files of continuous integration and of commit hooks, by the start of their paths.
+/// Starts of the paths of files that configure continuous integration or commit hooks.
 const PIPELINES: [&str; 8] = [
     ".husky/",
     ".github/workflows/",
@@ -49,17 +49,18 @@ const PIPELINES: [&str; 8] = [
     "bitbucket-pipelines",
 ];
 
-/// Python modules that start or control test runners: Python loads a module of the project with the same name instead.
+/// Python modules that start or control test runners. A module of the project with the same name replaces them.
 const RUNNERS: [&str; 6] = ["unittest", "pytest", "_pytest", "sitecustomize", "usercustomize", "runpy"];
 
-/// Modules of Python's standard library, except built-in ones and `test`. Python loads a module of the project with the
-/// same name instead, if it is in the folder where Python starts.
+/// Modules of Python's standard library, except built-in ones and `test`. A module of the project with the same
+/// name replaces them if it is in the folder where Python starts.
 const STANDARD_LIBRARY: &str = include_str!("standard_library.txt");
 
 /// Extensions of files that Python loads as modules.
 const MODULE_EXTENSIONS: [&str; 4] = ["py", "pyc", "so", "pyd"];
 
-/// What a changed file decides about the tests, as a clause for a message; `None` if nothing. Checks start in `folders`.
+/// The clause of a message that says what a changed file decides about the tests; `None` if it decides nothing. Checks
+/// start in `folders`.
 pub fn decided_by(
     path: &str,
     before: Option<&str>,
@@ -111,14 +112,14 @@ fn replaces_runner(path: &str, folder: &str) -> bool {
     top_module(path, folder).is_some_and(|(module, _)| RUNNERS.contains(&module))
 }
 
-/// Whether Python loads a file instead of a module of its standard library. It does not for a package without `__init__`.
+/// Whether Python loads a file instead of a module of its standard library. A folder without `__init__` replaces no module.
 fn replaces_standard_module(path: &str, folder: &str) -> bool {
     let is_whole = |rest: &str| rest.is_empty() || rest.starts_with("__init__.");
     let is_standard = |module: &str| STANDARD_LIBRARY.lines().any(|known| known == module);
     top_module(path, folder).is_some_and(|(module, rest)| is_whole(rest) && is_standard(module))
 }
 
-/// The top-level module that a file belongs to for Python started in a folder, and the file's path inside it.
+/// The top-level module that a file belongs to if Python starts in `folder`, and the file's path inside the module.
 fn top_module<'p>(path: &'p str, folder: &str) -> Option<(&'p str, &'p str)> {
     let inside = if folder.is_empty() { path } else { path.strip_prefix(folder)?.strip_prefix('/')? };
     let inside = inside.strip_prefix("src/").unwrap_or(inside);
@@ -207,7 +208,7 @@ fn package(text: &str) -> BTreeSet<String> {
     settings.chain(reachable(scripts, |name| name.contains("test"))).collect()
 }
 
-/// The scripts that tests start with, and those that they refer to, directly or indirectly.
+/// The scripts that start tests, and all scripts that these refer to, directly or indirectly.
 fn reachable(scripts: BTreeMap<String, String>, is_start: impl Fn(&str) -> bool) -> BTreeSet<String> {
     let mut pending: Vec<&str> = scripts.keys().map(String::as_str).filter(|name| is_start(name)).collect();
     let mut found: BTreeSet<&str> = pending.iter().copied().collect();
@@ -390,7 +391,7 @@ mod tests {
             ("packages/p/unittest/__main__.py", true),
             ("packages/p/decimal.py", true),
             ("packages/p/math.cpython-311-x86_64-linux-gnu.so", true),
-            // Python does not find these by that name.
+            // Python does not load these instead of a module of its standard library.
             ("json/more.py", false),
             ("app/argparse.py", false),
             ("packages/other/argparse.py", false),

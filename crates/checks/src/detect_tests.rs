@@ -68,7 +68,7 @@ fn each_marker_file_adds_its_checks() {
 
 // OT-23
 #[test]
-fn python_is_tested_by_pytest_if_it_can_be_imported() {
+fn python_is_tested_by_pytest_if_pytest_can_be_imported() {
     let mut project = Project::new(&[("requirements.txt", ""), ("tests/test_a.py", ""), ("src/a.py", "")]);
     project.environment.insert("PATH".into(), project.tree().join("tools").into());
     let fake = |project: &Project, text: &str| {

@@ -1,5 +1,5 @@
-//! The kinds of failures of individual tests, as far as their runner reports them. A test that is written before its code
-//! must fail, and for a good reason.
+//! Why individual tests failed, as far as their runner reports it. A test that is written before its code must fail because
+//! the code is missing.
 
 use super::parsers::{go, libtest, nextest, node, pytest};
 use super::spec::Parser;
@@ -80,8 +80,8 @@ const BROKEN: [&str; 12] = [
 ];
 const ASSERTION: [&str; 5] = ["assert", "Assert", "Expected", "expected", "ERR_ASSERTION"];
 
-/// The kinds of failures, by the names of the tests in the output. A failed test without an entry failed for a reason that
-/// its runner does not report.
+/// The kind of each failure, by the name of the test in the output. A failed test has no entry if its runner does not report
+/// the reason.
 pub fn failures(parser: Parser, output: &str) -> BTreeMap<String, FailureKind> {
     let outputs = match parser {
         Parser::Cargo => sections(output, |line| {
@@ -118,7 +118,7 @@ pub fn failures(parser: Parser, output: &str) -> BTreeMap<String, FailureKind> {
         .collect()
 }
 
-/// The part of a test's output that gives the reason: without names and quoted code, which may contain any word.
+/// The output of a test without names and quoted code, which could contain the words that identify a kind.
 fn message(parser: Parser, name: &str, text: &str) -> String {
     let without = |is_quoted: fn(&str) -> bool| {
         text.lines().filter(|line| !is_quoted(line)).collect::<Vec<_>>().join("\n")

@@ -20,10 +20,10 @@ const ENVIRONMENTS: [&str; 2] = [".venv", "venv"];
 /// The folder with an environment's programs.
 const PROGRAMS: &str = "bin";
 
-/// A file that marks a folder as made here. A folder of the repository does not have it.
+/// The name of a file that marks a folder as created by this module.
 const LINK_MARKER: &str = ".linked-by-remand";
 
-/// Hidden entries that tools find packages through; other hidden entries are caches.
+/// Hidden entries that tools need to find packages; other hidden entries are caches.
 const HIDDEN: [&str; 2] = [".bin", ".pnpm"];
 
 /// The name of the Python environment in a folder of the checkout.
@@ -39,7 +39,7 @@ pub fn program_path(environment: &str, program: &str) -> String {
     format!("{environment}/{PROGRAMS}/{program}")
 }
 
-/// The Python environments that the commands of checks name, relative to the root.
+/// The Python environments whose programs the checks run, relative to the root.
 pub fn environments(specs: &[CheckSpec]) -> BTreeSet<PathBuf> {
     let environments_of = |spec: &CheckSpec| {
         let words: Vec<&str> = match &spec.action {
@@ -114,7 +114,7 @@ fn link_in(
 
 /// Links everything that is installed in the folders of these files into a copy of the checkout, for detection.
 pub fn link_for_detection(checkout: &Path, copy: &Path, files: &[String]) -> io::Result<()> {
-    // Stops tools from looking for packages above the root.
+    // Detection does not look for packages above a folder that contains `.git`.
     std::fs::create_dir(copy.join(".git"))?;
     let folders: BTreeSet<&Path> = files.iter().filter_map(|file| Path::new(file).parent()).collect();
     for folder in folders.into_iter().flat_map(Path::ancestors).collect::<BTreeSet<_>>() {
@@ -194,7 +194,7 @@ impl Linking<'_> {
         Ok(())
     }
 
-    /// The target of a link: in the work tree for a package of the repository itself.
+    /// The target of the link to an entry. For a package of the repository itself, the target is in the work tree.
     fn target(&self, entry: &Path) -> io::Result<PathBuf> {
         let real = entry.canonicalize()?;
         let inside = real.strip_prefix(self.checkout).ok();

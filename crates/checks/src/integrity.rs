@@ -1,7 +1,7 @@
 //! Finds tests that a change removes, switches off or weakens, and changes of test settings.
 //!
-//! It compares text alone, so it works even if nothing can run. A change that the plan announces becomes a note, not a
-//! finding.
+//! The comparison uses text alone, so it works even if nothing can run. A change that the plan announces becomes a note,
+//! not a finding.
 
 use super::asked::{asks_to_change, contains_word};
 use super::deciding::decided_by;
@@ -66,7 +66,7 @@ pub struct Integrity {
     pub renamed: Vec<(String, String)>,
 }
 
-/// Judges a change. New settings count only if tests ran before.
+/// Judges a change. New settings files count only if tests ran before.
 pub fn integrity(edited: &[Edited], announced: &Announced, known: &BeforeChange) -> Integrity {
     let mut found = Integrity::default();
     let test_files = |text_of: fn(&Edited) -> Option<&str>| -> Vec<TestFile> {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// The middle of a longer output is cut.
+/// Maximum size of an output in bytes; the middle of a longer one is cut.
 pub const MAX_OUTPUT: usize = 32 * 1024 * 1024;
 
 /// Exit code of a shell that cannot find a program.

@@ -1,7 +1,7 @@
 //! The cache key of a result: one hash over everything that the result of a check depends on.
 //!
-//! Software outside the work tree and the environment, such as packages that a system installs with a tool, enters the
-//! key only through the tool's version.
+//! Software outside the work tree and the environment, such as system-wide packages of a tool, affects the key only through
+//! the tool's version.
 
 use super::action::CheckAction;
 use super::context::FileScope;
@@ -54,7 +54,7 @@ impl KnownResults for BTreeMap<BlobId, CheckResult> {
     }
 }
 
-/// Fingerprint of installed packages: each package folder with its lock file and its modification time; for Python also
+/// Fingerprint of installed packages: for Node, the modification times and lock files of the package folders; for Python,
 /// the interpreter and each package.
 pub fn installed(checkout: &Path, specs: &[CheckSpec]) -> String {
     let folders: BTreeSet<&Path> =

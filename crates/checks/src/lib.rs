@@ -1,7 +1,7 @@
-//! Checks: commands and analyses that the engine runs itself to see whether work holds.
+//! Checks: commands and analyses that the engine runs itself to see whether work is correct.
 //!
-//! `detect` and `specs` determine the checks before a run. A `CheckPlan` decides what must run and what is known, a
-//! `Workbench` runs it, `compare` turns results into findings, and an `Occasion` turns them into facts and rows. The
+//! `detect` and `specs` determine the checks before a run. A `CheckPlan` decides which checks must run, a
+//! `Workbench` runs them, `compare` turns results into findings, and an `Occasion` turns them into facts and rows. The
 //! crate knows nothing about workflows, and agents cannot influence it.
 
 mod action;

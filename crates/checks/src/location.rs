@@ -11,8 +11,9 @@ static LOCATIONS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         .ok()
 });
 
-/// The location of a test is searched in this many bytes after its name, for this many occurrences of the name.
+/// The number of bytes after a name that are searched for a location.
 const MAX_DISTANCE: usize = 2000;
+/// The number of occurrences of a name that are considered.
 const MAX_OCCURRENCES: usize = 100;
 
 /// The first location in a text whose file is in the work tree; empty if there is none.

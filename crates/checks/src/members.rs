@@ -1,4 +1,4 @@
-//! The members of a workspace: a check that covers all of them can run for some of them.
+//! The members of a workspace, and how a check runs for only some of them.
 
 use super::action::CheckAction;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ pub enum Naming {
 pub struct Member {
     /// The name in commands.
     pub name: String,
-    /// A folder of another member inside one of these belongs to that other member.
+    /// The folders of the member, except those of other members inside them.
     #[serde(rename = "own")]
     pub folders: Vec<String>,
     /// Paths outside its folders that its files name.

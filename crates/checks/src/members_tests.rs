@@ -82,7 +82,7 @@ fn cargo_runs_for_the_changed_members_and_all_that_depend_on_them() {
         assert_eq!(test(&[whole]), None, "{whole}");
     }
     assert_eq!(test(&["crates/leaf/src/lib.rs", "Cargo.lock"]), None);
-    // A manifest that differs in the tree on which the task builds.
+    // A manifest differs in the tree that the task builds on, so no check is narrowed.
     let (by_task, since_detection) =
         (["crates/leaf/src/lib.rs".to_string()], ["crates/mid/Cargo.toml".to_string()]);
     let change = TaskChange { by_task: &by_task, since_detection: &since_detection };
@@ -170,7 +170,7 @@ fn code(number: &str) -> String {
     )
 }
 
-/// The results of the checks for a change of a task.
+/// The results of the checks for a change of these files.
 fn check_change(
     project: &Project,
     specs: &[CheckSpec],

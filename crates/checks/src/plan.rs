@@ -31,8 +31,8 @@ pub struct CheckRequest<'r> {
     pub left_out: &'r LeftOut,
     /// Results on earlier trees, to distinguish new failures from old ones.
     pub before: &'r [CheckResult],
-    /// Checks that failed in their last run. If one passes now, the build output of the failure may be the reason, so
-    /// everything runs again without build output.
+    /// Checks that failed in their last run. If one passes now, leftover build output may be the reason, so everything runs
+    /// again without build output.
     pub suspects: &'r BTreeSet<String>,
 }
 
@@ -80,7 +80,7 @@ impl CheckPlan {
         let keyed = |spec: CheckSpec| Keyed { key: Some(conditions.key(&spec)), spec };
         let step = |spec: &CheckSpec| {
             let before: Vec<CheckResult> = earlier(request.before, &spec.name).cloned().collect();
-            // Later results are compared with the first one. It must not fail by chance, so a first failure is repeated once.
+            // Later results are compared with the first one, so a first failure is repeated once to rule out chance.
             let reruns = if before.is_empty() { spec.reruns.min(1) } else { spec.reruns };
             if let Some(reason) = request.left_out.get(&spec.name) {
                 let result = CheckResult::not_run(spec, CheckEnd::Skipped, reason.clone());
@@ -229,7 +229,7 @@ impl<'p> CheckRun<'p> {
 impl Keyed {
     fn look_up(&self, known: &dyn KnownResults) -> Option<CheckResult> {
         let result = known.result(self.key?)?;
-        // A stored row that does not count has no tier.
+        // A stored row that does not count as evidence has no tier.
         Some(CheckResult { tier: Some(self.spec.tier), ..result })
     }
 }
@@ -244,8 +244,8 @@ fn unmet_need(spec: &CheckSpec, results: &[CheckResult]) -> Option<String> {
     Some(format!("not run, because `{}` did not pass", unmet.name))
 }
 
-/// Whether the result for some members is final. Members that fail alone may pass together with the others, which may
-/// enable features or have tests. So unless individual tests fail, the whole workspace decides.
+/// Whether the result for some members is final. It is not if the check ran no test, or failed without a failed test: in a
+/// run for the whole workspace, other members may have tests or enable features.
 fn is_conclusive(result: &CheckResult) -> bool {
     match result.end {
         CheckEnd::Passed
@@ -278,7 +278,7 @@ fn is_new_failure(result: &CheckResult, before: &[CheckResult]) -> bool {
         })
 }
 
-/// A flaky result shows that the key does not determine the result, so nothing stored under it is valid.
+/// A flaky result shows that the key does not determine the result, so nothing stored under the key is valid.
 fn reuse(spec: &CheckSpec, result: &CheckResult, key: BlobId) -> Option<Reuse> {
     let is_flaky =
         result.steadiness == Steadiness::Flaky || result.tests.iter().any(|test| test.end == TestEnd::Flaky);
@@ -289,8 +289,8 @@ fn reuse(spec: &CheckSpec, result: &CheckResult, key: BlobId) -> Option<Reuse> {
     }
 }
 
-/// Merges several runs of one check on one tree: the last result, in which tests that ended differently are flaky. A check
-/// that does not report tests failed if it failed once.
+/// Merges several runs of one check on one tree into the last result, in which tests that ended differently are flaky. If
+/// the first run, which failed, reports no failed test, its result counts instead.
 fn merge(attempts: Vec<CheckResult>) -> Option<CheckResult> {
     let count = attempts.len();
     let mut ends: BTreeMap<String, BTreeSet<TestEnd>> = BTreeMap::new();

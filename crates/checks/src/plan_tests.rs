@@ -78,7 +78,7 @@ fn a_flaky_test_that_was_flaky_or_failed_before_is_not_a_finding() {
 
 // EP-19
 #[test]
-fn a_repeated_failure_runs_three_times_and_is_kept() {
+fn a_check_that_keeps_failing_runs_three_times_and_its_result_is_kept() {
     use TestEnd::{Failed, Passed};
     let (check, before) = (spec("check"), [passed_before(&[("a", Passed)])]);
     let failure = || result(&check, CheckEnd::Failed, &[("a", Failed)]);
@@ -101,7 +101,7 @@ fn an_old_failure_is_not_repeated_and_reruns_can_be_switched_off() {
 
 // CORE-21
 #[test]
-fn a_check_that_reports_no_tests_failed_if_it_failed_once() {
+fn one_failed_run_fails_a_check_that_reports_no_tests() {
     let (check, before) = (spec("check"), [passed_before(&[])]);
     let runs = vec![result(&check, CheckEnd::Failed, &[]), result(&check, CheckEnd::Passed, &[])];
     let (result, _) = final_result(&check, &before, runs);
@@ -181,7 +181,7 @@ fn an_inconclusive_result_for_some_members_is_decided_by_the_whole_workspace() {
     assert_ne!(conditions.key(&narrowed), conditions.key(&check));
     assert_eq!(compare(&before, &[passed], Path::new("")), []);
     let (commands, failed) = final_result(result(&check, CheckEnd::Failed, &[("a", Failed)]));
-    // It runs again for the same members, to see whether it is flaky.
+    // The check runs again for the same members, to see whether the failure is flaky.
     assert_eq!((commands, failed.listing), (vec!["true a".to_string(); 2], TestListing::Members));
 }
 

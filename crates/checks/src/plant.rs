@@ -22,7 +22,7 @@ pub struct PlantedFailure {
     before: Option<Vec<u8>>,
 }
 
-/// Code that only a linter rejects. It contains its rule, so the rules of the project do not matter.
+/// Code that only a linter rejects. It contains its lint rule, so the rules of the project do not matter.
 const LINT_ERROR: &str = "/* eslint no-debugger: \"error\" */\ndebugger;\n";
 
 const RUST_TEST: &str = "\n#[cfg(test)]\nmod remand_planted {\n    #[test]\n    fn fails() {\n        panic!(\"planted\");\n    }\n}\n";
@@ -71,7 +71,7 @@ struct PlantSite<'s> {
 }
 
 impl PlantSite<'_> {
-    /// Chooses by the command, for checks that report no tests: tools by their names, others by a word of the command.
+    /// Chooses the file and the text by the tool and the words of the command.
     fn by_command(&self, spec: &CheckSpec, command: &str) -> Option<(String, String)> {
         let has = |word: &str| command.contains(word);
         let name = spec.name.split(':').next().unwrap_or_default();
@@ -148,12 +148,12 @@ impl PlantSite<'_> {
 
     /// A test for the version of JUnit that the other tests use.
     fn java_test(&self) -> String {
-        let uses = |file: &String| {
+        let uses_jupiter = |file: &String| {
             std::fs::read_to_string(self.folder.join(file))
                 .is_ok_and(|text| text.contains("org.junit.jupiter"))
         };
         let tests = self.files.iter().filter(|file| file.starts_with("src/test/java/"));
-        let package = if tests.into_iter().any(uses) { "org.junit.jupiter.api" } else { "org.junit" };
+        let package = if tests.into_iter().any(uses_jupiter) { "org.junit.jupiter.api" } else { "org.junit" };
         format!(
             "import {package}.Test;\n\npublic class RemandPlantedTest {{\n    @Test\n    public void planted() {{\n        \
              throw new AssertionError(\"planted\");\n    }}\n}}\n"

@@ -1,4 +1,4 @@
-//! The projects of a repository: their folders, which ones cover others, and their dependencies.
+//! The projects of a repository: their folders, their dependencies, and which projects cover others.
 
 use super::members::{Member, Members};
 use super::probe::ToolProbe;
@@ -8,11 +8,11 @@ use super::tree_files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
-/// Deeper folders and further projects are ignored: a repository that large configures its checks.
+/// Deeper folders and further projects are ignored: the user of such a large repository configures the checks.
 const MAX_DEPTH: usize = 6;
 const MAX_PROJECTS: usize = 200;
 
-/// Folders with projects that others wrote, or that need not pass.
+/// Names of folders with third-party projects, or with projects that need not pass.
 const IGNORED_FOLDERS: [&str; 16] = [
     "node_modules",
     "target",
@@ -60,7 +60,7 @@ impl ProjectFolder {
     }
 }
 
-/// Finds the projects among the files of a repository, those nearer to the root first.
+/// Finds the projects among the files of a repository. For each toolchain, those nearer to the root come first.
 pub fn projects(root: &Path, files: &[String], probe: &ToolProbe<'_>) -> Vec<DetectedProject> {
     let mut found: Vec<DetectedProject> = Vec::new();
     for toolchain in &TOOLCHAINS {
@@ -85,7 +85,7 @@ pub fn projects(root: &Path, files: &[String], probe: &ToolProbe<'_>) -> Vec<Det
     found
 }
 
-/// The checks of all projects, each with the changes that can affect it.
+/// The checks of all projects, each with its scope.
 pub fn checks(root: &Path, projects: Vec<DetectedProject>) -> Vec<CheckSpec> {
     let scopes: Vec<CheckScope> = (0..projects.len()).map(|at| scope(&projects, at)).collect();
     let mut specs: Vec<CheckSpec> = Vec::new();
@@ -118,8 +118,8 @@ pub fn checks(root: &Path, projects: Vec<DetectedProject>) -> Vec<CheckSpec> {
     specs
 }
 
-/// Adds the project in a folder, or makes it a part of the project that covers it. The projects of the toolchain start at
-/// `first`.
+/// Adds the project in a folder, or adds the folder to the project that covers it. The projects of the toolchain start at
+/// the index `first`.
 fn add(
     root: &Path,
     toolchain: &'static Toolchain,
@@ -167,7 +167,7 @@ fn has_ignored_members(root: &Path, project: &DetectedProject, files: &[String])
     })
 }
 
-/// The root and every other folder with a marker file, those nearer to the root first.
+/// The root, then the folders with a marker file, those nearer to the root first.
 fn candidates(toolchain: &Toolchain, files: &[String]) -> Vec<String> {
     let is_considered = |folder: &str| {
         folder

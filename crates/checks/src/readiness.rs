@@ -1,7 +1,7 @@
 //! Tier 4: the readiness of a large change: no secrets, visible errors, limits on external calls.
 //!
-//! Secrets are found by their shape and can fail the gate. The other two rows are guesses from words in the added
-//! lines: their reasons say so, and they cannot fail the gate.
+//! Secrets are found by their shape and can fail the gate. The other two results are guesses from words in the
+//! added lines: their reasons say so, and they cannot fail the gate.
 
 use super::result::{CheckEnd, CheckResult};
 use remand_kernel::change::Change;

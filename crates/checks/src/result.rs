@@ -1,4 +1,4 @@
-//! The result of one check: the same type from the process to the gate.
+//! The result of one check. The same type is used from the process to the gate.
 
 use super::snippet::{Interest, MAX_CHARACTERS, snippet};
 use super::spec::CheckSpec;

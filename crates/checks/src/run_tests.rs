@@ -23,7 +23,7 @@ pub struct Project {
 impl Project {
     pub fn new(files: &[(&str, &str)]) -> Project {
         let folder = tempfile::tempdir().expect("a folder");
-        // Cargo reports its own path; its compiler is in the same folder.
+        // `CARGO` is the path of cargo; the compiler is in the same folder.
         let cargo = std::env::var_os("CARGO").expect("tests are run by cargo");
         let tools = Path::new(&cargo).parent().expect("a folder").to_path_buf();
         let path = std::env::var_os("PATH").expect("a path");
@@ -644,7 +644,7 @@ fn changed_sources_are_parsed_and_compared_with_the_base() {
 
 // EP-19
 #[test]
-fn a_failure_on_every_earlier_tree_is_not_a_finding_and_one_earlier_pass_makes_it_one() {
+fn a_failure_is_a_finding_unless_the_check_failed_on_every_earlier_tree() {
     let project = Project::new(&[]);
     let bad = project.shell("echo 'test a ... FAILED'; exit 1", Parser::Cargo);
     let good = project.shell("echo 'test a ... ok'", Parser::Cargo);
@@ -658,7 +658,7 @@ fn a_failure_on_every_earlier_tree_is_not_a_finding_and_one_earlier_pass_makes_i
 
 // CORE-13
 #[test]
-fn a_pass_that_is_much_shorter_or_has_half_the_tests_is_doubtful() {
+fn a_pass_that_is_much_shorter_or_runs_fewer_than_half_the_tests_is_doubtful() {
     let project = Project::new(&[]);
     let pass = project.shell("echo 'test result: ok. 4 passed; 0 failed'", Parser::Cargo);
     let pass = CheckResult { duration: Duration::from_millis(99), ..pass };

@@ -141,7 +141,7 @@ pub fn hangs(result: &CheckResult) -> bool {
     is_load(result) && result.end == CheckEnd::TimedOut
 }
 
-/// The skipped result of a module that hung before the change too: it is a server, so its result proves nothing.
+/// Marks a result as skipped because the module hung before the change too: it is a server, so a timeout proves nothing.
 pub fn skipped_as_server(result: CheckResult) -> CheckResult {
     let reason = format!("{}, as it does before the change", result.reason);
     CheckResult { end: CheckEnd::Skipped, snippet: reason.clone(), reason, ..result }

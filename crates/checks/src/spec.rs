@@ -1,4 +1,4 @@
-//! One check as data, which a run can pin.
+//! One check as data that a run can store.
 
 use super::action::CheckAction;
 use super::members::Members;

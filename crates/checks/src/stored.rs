@@ -39,7 +39,7 @@ pub enum StoredError {
 /// Which blobs are read with a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadBack {
-    /// Individual tests: enough to compare with.
+    /// The individual tests, which are enough for a comparison.
     Tests,
     /// Also the output of a failure, from which findings take the file and line.
     TestsAndFailures,

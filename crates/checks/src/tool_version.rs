@@ -69,7 +69,7 @@ impl ToolVersions {
     }
 }
 
-/// The programs that an environment uses instead of one: a compiler may be called through another program.
+/// The programs that an environment uses for a program: `CC` may name a wrapper and a compiler.
 fn replacement(name: &str, environment: &BTreeMap<OsString, OsString>) -> Vec<String> {
     let variable = REPLACED_BY.iter().find(|(known, _)| *known == name).map(|(_, variable)| *variable);
     let value = variable.and_then(|variable| environment.get(OsStr::new(variable))?.to_str());

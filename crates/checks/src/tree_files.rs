@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Folders that tools write.
+/// Names of folders that tools write.
 const TOOL_FOLDERS: [&str; 10] =
     [".git", ".hg", "node_modules", "target", ".venv", "venv", ".tox", "__pycache__", "vendor", ".remand"];
 
@@ -49,8 +49,8 @@ pub fn present(tree: &Path, folder: &str, files: &[String]) -> Vec<String> {
 /// Files with their modification times.
 pub type Stamps = BTreeMap<PathBuf, SystemTime>;
 
-/// The files with this extension at the path `report`, which is a file or a folder. `**/` at its start matches every folder
-/// below `folder`.
+/// The files with this extension at the path `report`, which is a file or a folder. `**/` at the start of the path matches
+/// `folder` and every folder below it.
 pub fn stamps(folder: &Path, report: &str, extension: &str) -> Stamps {
     let matches = match report.strip_prefix("**/") {
         Some(path) => folders(folder).into_iter().map(|below| below.join(path)).collect(),

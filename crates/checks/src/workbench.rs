@@ -35,7 +35,7 @@ pub struct BenchSetup<'b> {
     pub environment: &'b BTreeMap<OsString, OsString>,
     /// A folder outside the tree; it is emptied first and deleted at the end.
     pub scratch: PathBuf,
-    /// Without the paths that depend on the tree, which the workbench adds.
+    /// The workbench adds the paths that depend on the tree.
     pub sandbox: CheckSandbox,
     pub cancel: &'b Cancel,
 }
@@ -110,8 +110,8 @@ impl<'b> Workbench<'b> {
         Ok(run.into_results())
     }
 
-    /// Removes the files that earlier runs left, so they cannot affect later ones. Build output mostly stays: rebuilding it
-    /// for every check takes too long.
+    /// Removes the files that earlier runs left, so they cannot affect later ones. Build output may stay, since rebuilding
+    /// it for every check takes too long.
     fn clear(&mut self, keep: KeepIgnored) -> Result<(), BenchError> {
         self.tree.clean_up(keep, Reach::Tree)?;
         remove(&self.setup.scratch)?;
@@ -143,13 +143,13 @@ impl<'b> Workbench<'b> {
         Ok(result)
     }
 
-    /// Compiled code that a change adds or a check leaves would run instead of the reviewed source.
+    /// Removes compiled code that a change adds or a check leaves: it would run instead of the reviewed source.
     fn remove_compiled(&self) -> Result<(), GitError> {
         self.compiled.iter().try_for_each(|folder| remove_inside(self.tree.path(), folder))
     }
 
     /// Fails a check that rewrote code while it ran, as a build script could, because it did not check the original code.
-    /// It may add files other than tests, and rewrite generated code, which is code that it also rewrites at the base.
+    /// A check may add files other than tests, and may rewrite generated code: code that it also rewrites at the base.
     fn fail_if_rewriting(&self, spec: &CheckSpec, result: CheckResult) -> Result<CheckResult, BenchError> {
         let changed: BTreeSet<&Path> = match self.setup.files {
             FileScope::Changed(files) if result.passed() => files.iter().map(Path::new).collect(),

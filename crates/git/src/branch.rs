@@ -15,7 +15,7 @@ pub type FileContents = BTreeMap<PathBuf, Option<Vec<u8>>>;
 pub(super) struct CommitPoint {
     /// The current tip of the branch, if it exists.
     pub(super) before: Option<CommitId>,
-    /// The parent of the next commit. It leaves out a hand-over, which the next commit replaces.
+    /// The parent of the next commit. It is never a hand-over, since the next commit replaces a hand-over.
     pub(super) parent: CommitId,
 }
 

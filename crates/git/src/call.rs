@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub(super) struct GitContext {
     paths: GitPaths,
-    /// Set if agents may have written the files: then programs must not run as the user.
+    /// Set if agents may have written the files: then programs run in the sandbox or not at all.
     programs: Option<(Programs, Writes)>,
 }
 
@@ -37,7 +37,7 @@ impl GitContext {
         GitContext::from(GitPaths::work_tree(git_dir, work_tree)).starting(programs, Writes::Nothing)
     }
 
-    /// The same context without the work tree that the repository's settings may name, since git fails if it is missing.
+    /// The same context without the work tree that the repository's settings may name. Git fails if that tree is missing.
     pub(super) fn without_work_tree(self) -> GitContext {
         GitContext { paths: self.paths.without_work_tree(), ..self }
     }

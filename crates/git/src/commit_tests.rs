@@ -165,7 +165,7 @@ fn a_hook_that_changes_files_and_rejects_the_commit_is_treated_like_one_that_onl
 }
 
 #[test]
-fn a_hook_that_always_changes_files_never_gets_a_commit() {
+fn a_hook_that_always_changes_files_prevents_every_commit() {
     let bed = Testbed::new();
     bed.hook("pre-commit", "echo more >> thing.txt; git add thing.txt");
     let trees = run_with_work(&bed);

@@ -95,7 +95,7 @@ fn a_patch_applied_to_the_state_before_gives_the_state_after() {
 }
 
 #[test]
-fn an_attribute_that_an_agent_sets_does_not_hide_its_lines() {
+fn an_attribute_that_an_agent_sets_does_not_hide_changed_lines() {
     let bed = Testbed::new();
     let trees = bed.run("r1");
     let tree = trees.main_tree();

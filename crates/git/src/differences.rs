@@ -149,7 +149,7 @@ impl WorkTree {
         if files.is_empty() {
             return Ok(BTreeSet::new());
         }
-        // Git reads these as pathspecs. With the prefix `./`, no name has a special meaning.
+        // Git reads these names as pathspecs. With the prefix `./`, no name has a special meaning.
         let prefixed: Vec<PathBuf> = files.iter().map(|file| Path::new(".").join(file)).collect();
         let words: &[&str] = match tracked {
             TrackedFiles::NeverIgnored => &["check-ignore", "-z", "--stdin"],

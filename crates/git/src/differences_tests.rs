@@ -1,4 +1,4 @@
-//! Tests that a scan finds the same differences as git, or none if only git can find them.
+//! Tests that a scan finds all differences that git finds, or leaves the search to git.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 use super::testbed::{Testbed, contents, git_in, put};
@@ -121,7 +121,7 @@ fn the_tree_of_unchanged_files_is_read_from_the_index() {
     let other = fixture.tree.snapshot().unwrap();
     age(&fixture.tree);
     assert_eq!(fixture.tree_in_index(), Some(other));
-    // A file that was only added to the index is not in a tree yet.
+    // After an entry is removed, the index no longer contains the id of its tree.
     fixture.tree.drop_entries(&["README.md".into()]).unwrap();
     fs::remove_file(&file).unwrap();
     age(&fixture.tree);

@@ -22,8 +22,8 @@ pub struct HookFiles {
 pub type SetUpHooks<'f> = &'f dyn Fn(&Path) -> io::Result<HookFiles>;
 
 impl RunTrees {
-    /// Returns the folder of the user's hooks, for a commit in the main work tree. Copies an untracked folder, such as one of
-    /// a package manager, from the checkout, since its hooks may use paths relative to the tracked files.
+    /// Returns the folder of the user's hooks, for a commit in the main work tree. Copies an untracked folder, such as that
+    /// of a package manager, from the checkout, since its hooks may use paths relative to the tracked files.
     pub(super) fn hooks_folder(&self, state: &TreeId, files: &mut HookFiles) -> Result<PathBuf, GitError> {
         let user = &self.repository.checkout();
         let words = ["config", "--type=path", "--get", "core.hooksPath"];

@@ -31,7 +31,7 @@ impl Repository {
         }
     }
 
-    /// Returns whether this repository is a copy: `other`, the shared git folder of another repository, has the same id.
+    /// Returns whether another repository, with the shared git folder `other`, has the same id, so one of them is a copy.
     pub fn is_copy_of(&self, other: &Path) -> Result<bool, GitError> {
         // A folder that cannot be examined counts as missing.
         let device_and_inode =

@@ -1,7 +1,7 @@
 //! Reads a git index: which files are tracked, and their metadata when they were added.
 //!
-//! It compares the same metadata as git, always with nanoseconds. `gitformat-index` describes the format; an index with
-//! rare features is left to git.
+//! The comparison uses the same metadata as git, always with nanoseconds. `gitformat-index` describes the format; an index
+//! with rare features is left to git.
 
 use super::invocation::path;
 use super::scan::{FileKind, ScanEntry, Time, TreeScan};

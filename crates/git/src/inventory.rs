@@ -1,5 +1,5 @@
-//! The inventory of a work tree: everything that a snapshot does not contain, such as modes, links, empty folders, ignored
-//! files, and git's files about the tree.
+//! The inventory of a work tree: the metadata of its paths, and git's files about the tree. Unlike a snapshot, it shows
+//! modes, hard links, empty folders and ignored files.
 //!
 //! A comparison of the inventories before and after a dispatch shows what the dispatch left behind. Folders of build output
 //! are not searched.

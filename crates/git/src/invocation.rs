@@ -48,7 +48,8 @@ const INTERNAL_SETTINGS: &[&str] = &[
 /// The number of bytes that an empty pipe accepts without blocking, even if nothing reads them.
 const PIPE_CAPACITY: usize = 4096;
 
-/// Prefixes of the git variables that name its settings and programs. All other git variables are removed.
+/// Prefixes of the `GIT_` variables for settings and programs. Calls as the user also keep the identity; all other `GIT_`
+/// variables are removed.
 const KEPT_VARIABLES: &[&str] = &[
     "GIT_CONFIG_GLOBAL",
     "GIT_CONFIG_SYSTEM",
@@ -128,7 +129,7 @@ impl GitPaths {
         }
     }
 
-    /// The same paths without the work tree that the repository's settings may name, since git fails if it is missing.
+    /// The same paths without the work tree that the repository's settings may name. Git fails if that tree is missing.
     pub(super) fn without_work_tree(self) -> GitPaths {
         GitPaths { work_tree: self.git_dir.clone(), ..self }
     }
@@ -319,8 +320,8 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // A running git holds locks, so this closes its input, which ends it, and waits. The wait fails only for a child that
-        // was already reaped.
+        // A running git may hold locks. It ends when its input is closed. The wait fails only for a child that was already
+        // reaped.
         drop((self.child.stdin.take(), self.child.stdout.take(), self.child.stderr.take()));
         let _ = self.child.wait();
     }
@@ -369,8 +370,8 @@ pub(super) fn nul_terminated<'p>(paths: impl IntoIterator<Item = &'p Path>) -> V
     bytes
 }
 
-/// The path of git. Started by its name with a changed `PATH`, it would be forked instead of spawned, and a fork copies the
-/// page tables of the whole engine.
+/// The path of git. With only a name and a changed `PATH`, the standard library forks instead of spawning, and a fork copies
+/// the page tables of the whole engine.
 fn git_program(folders: &[PathBuf]) -> PathBuf {
     let is_executable =
         |file: &PathBuf| file.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0);

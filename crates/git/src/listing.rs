@@ -59,7 +59,7 @@ impl Repository {
         split.map(|(commit, name)| Ok(Branch { name: name.to_string(), commit: commit.parse()? })).collect()
     }
 
-    /// The branches of runs that are not merged into a commit.
+    /// The branches of runs, except branches that are merged into a commit.
     pub fn unmerged_runs(&self, into: &CommitId) -> Result<BTreeSet<String>, GitError> {
         let not_in = format!("--no-merged={into}");
         let words = ["for-each-ref", "--format=%(refname:short)", &not_in, "refs/heads/remand"];

@@ -71,7 +71,7 @@ impl WorkTree {
         Ok(files.into_iter().map(path).collect())
     }
 
-    /// Checks files out again, and returns the raw blobs of those that come back different.
+    /// Checks files out to a temporary folder, and returns the raw blobs of those that come back different.
     pub(super) fn altered_by_filters(
         &self,
         files: &[PathBuf],
@@ -132,7 +132,7 @@ impl WorkTree {
         write_tree(&context, &index, rows).map(Overlay::Some)
     }
 
-    /// Overwrites files that were just checked out with their raw bytes.
+    /// Writes the raw bytes of files that were just checked out.
     pub(super) fn write_overlay(&self, files: &BTreeMap<PathBuf, String>) -> Result<(), GitError> {
         for (file, blob) in files {
             let target = self.path().join(file);

@@ -62,7 +62,7 @@ impl Repository {
         })
     }
 
-    /// The same repository with limits for the programs that git starts. Without limits, git starts no filters and merge
+    /// The same repository with limits for the programs that git starts. Without limits, git starts no filters or merge
     /// drivers in the work trees of runs.
     #[must_use]
     pub fn with_program_limits(&self, limits: GitProgramLimits) -> Repository {

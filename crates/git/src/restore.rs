@@ -92,9 +92,9 @@ impl WorkTree {
     /// trust.
     pub(super) fn publish_index(&self) -> Result<(), GitError> {
         let (ours, theirs) = (self.private("index"), self.admin().join("index"));
-        let written = fs::read(&ours).map_err(error::file("read", &ours))?;
-        let without_checksum = vec![0; self.base.as_str().len() / 2];
-        if written.ends_with(&without_checksum) {
+        let bytes = fs::read(&ours).map_err(error::file("read", &ours))?;
+        let empty_checksum = vec![0; self.base.as_str().len() / 2];
+        if bytes.ends_with(&empty_checksum) {
             // Programs other than git may check the checksum.
             git(&self.context(), ["update-index", "--force-write-index"]).run()?;
         }

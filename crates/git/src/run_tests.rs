@@ -139,7 +139,7 @@ fn tasks_work_in_separate_trees_and_a_returned_tree_is_reused() {
     assert_eq!(three.path(), one.path());
     assert_eq!(three.snapshot().unwrap(), trees.base_tree().unwrap());
     assert_eq!(get(three.path(), "target/cache"), None, "ignored files do not reach the next holder");
-    // The pool exists so that a file that is the same in both states is not written again.
+    // A file that is the same in both states is not written again.
     assert_eq!(fs::metadata(three.path().join("src/lib.rs")).unwrap().ino(), inode);
 
     let again = trees.lend("t3", TaskStart::Tree(&state)).unwrap();

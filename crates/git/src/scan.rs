@@ -121,7 +121,7 @@ impl WorkTree {
             }
         }
         // Each part is already sorted, so this sort is fast.
-        scan.entries.sort_by(in_order);
+        scan.entries.sort_by(by_path);
         Ok(scan)
     }
 
@@ -157,7 +157,7 @@ impl WorkTree {
                 part.scan.entries.push((inside, ScanEntry::of(&metadata, kind)));
             }
         }
-        part.scan.entries.sort_unstable_by(in_order);
+        part.scan.entries.sort_unstable_by(by_path);
         Ok(part)
     }
 }
@@ -180,7 +180,7 @@ impl TreeScan {
         let (mut was, mut now) = (self.entries.iter().peekable(), later.entries.iter().peekable());
         iter::from_fn(move || {
             let order = match (was.peek(), now.peek()) {
-                (Some(was), Some(now)) => in_order(was, now),
+                (Some(was), Some(now)) => by_path(was, now),
                 (Some(_), None) => Ordering::Less,
                 (None, _) => Ordering::Greater,
             };
@@ -273,7 +273,7 @@ impl FileKind {
     }
 }
 
-fn in_order((one, _): &(PathBuf, ScanEntry), (other, _): &(PathBuf, ScanEntry)) -> Ordering {
+fn by_path((one, _): &(PathBuf, ScanEntry), (other, _): &(PathBuf, ScanEntry)) -> Ordering {
     one.as_os_str().cmp(other.as_os_str())
 }
 

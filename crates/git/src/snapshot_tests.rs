@@ -216,7 +216,6 @@ fn the_published_index_has_a_checksum() {
     put(tree.path(), "new", b"x");
     trees.record(&tree.snapshot().unwrap(), "more", "c1").unwrap();
     assert!(has_checksum());
-    // The published index contains the file.
     assert_eq!(git_in(tree.path(), &["ls-files", "new"]).trim(), "new");
     put(tree.path(), "new", b"y");
     tree.restore(&trees.base_tree().unwrap()).unwrap();

@@ -97,7 +97,7 @@ fn a_run_of_another_state_directory_is_left_alone() {
     second.tag_baseline().unwrap();
     assert_eq!(names(&stale_runs(&bed.repository(), &bed.runs(), &known(&["r1"])).unwrap()), ["r1"]);
     assert_eq!(names(&stale_runs(&bed.repository(), &elsewhere, &known(&["r2"])).unwrap()), ["r2"]);
-    // Its trees were inherited by another run, but its references are still there.
+    // Without its trees, the run still has references.
     second.discard_trees().unwrap();
     assert_eq!(names(&stale_runs(&bed.repository(), &bed.runs(), &known(&["r1"])).unwrap()), ["r1"]);
     assert_eq!(names(&stale_runs(&bed.repository(), &elsewhere, &known(&["r2"])).unwrap()), ["r2"]);

@@ -38,12 +38,12 @@ impl RunTrees {
     fn undo(&self, links: &[Link], tasks: &[&str], command: &str) -> Result<UndoneTasks, GitError> {
         let tasks: BTreeSet<String> = tasks.iter().map(|task| one_line(task)).collect();
         let undone: BTreeSet<&str> = links.iter().flat_map(|link| &link.undid).map(String::as_str).collect();
-        let of_tasks = |link: &&Link| {
+        let is_to_undo = |link: &&Link| {
             link.kind == LinkKind::Merge.name()
                 && tasks.contains(&link.task)
                 && !undone.contains(link.state.commit.as_str())
         };
-        let merges: Vec<&Link> = links.iter().filter(of_tasks).collect();
+        let merges: Vec<&Link> = links.iter().filter(is_to_undo).collect();
         let state = self.main_state()?;
         if merges.is_empty() {
             return Ok(UndoneTasks { state, undone: 0, overwritten: Vec::new() });

@@ -127,8 +127,8 @@ impl WorkTree {
     }
 }
 
-/// Removes a lock file that a killed git left. A recent one may belong to a git process that is still running, so this
-/// first waits for it to disappear.
+/// Removes a lock file that a killed git left. A recent lock may belong to a git process that is still running, so this
+/// first waits for the lock to disappear.
 pub(super) fn break_lock(lock: &Path) -> Result<(), GitError> {
     let started = Instant::now();
     loop {

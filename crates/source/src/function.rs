@@ -193,8 +193,8 @@ mod tests {
     }
 
     fn stubs(language: Language, text: &str) -> Vec<(String, bool)> {
-        let is_stub = |function: Function| (function.name, function.body == Body::Stub);
-        functions(language, text).into_iter().map(is_stub).collect()
+        let name_and_stub = |function: Function| (function.name, function.body == Body::Stub);
+        functions(language, text).into_iter().map(name_and_stub).collect()
     }
 
     // OT-13

@@ -57,8 +57,8 @@ pub fn same_tests(before: &str, after: &str) -> bool {
     modules(before) == modules(after)
 }
 
-/// The Rust source `code` with the test modules of `tests`: they replace the existing ones in order, and the rest is
-/// appended.
+/// The Rust source `code` with the test modules of `tests`. They replace the test modules of `code` in order; further ones
+/// are appended.
 pub fn with_test_modules(code: &str, tests: &str) -> String {
     let mut modules = test_regions(tests).into_iter().map(|region| &tests[region]);
     let mut text = String::with_capacity(code.len() + tests.len());

@@ -4,7 +4,7 @@ use crate::ParsedSource;
 use tree_sitter::Node;
 
 impl ParsedSource<'_> {
-    /// Whether two texts differ only in comments and whitespace. A text with syntax errors is not like any text.
+    /// Whether two texts differ only in comments and whitespace. A text with syntax errors is like no other text.
     pub fn is_like(&self, other: &ParsedSource<'_>) -> bool {
         self.language() == other.language()
             && !self.root().has_error()

@@ -37,7 +37,7 @@ impl<'t> ParsedSource<'t> {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
 
-    /// The text between two bytes.
+    /// The text between two byte offsets.
     pub(crate) fn slice(&self, from: usize, to: usize) -> &'t str {
         self.text.get(from..to).unwrap_or_default()
     }

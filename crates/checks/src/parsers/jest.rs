@@ -30,7 +30,7 @@ struct Case {
     ancestor_titles: Vec<String>,
     title: String,
     status: String,
-    /// The messages of every attempt, even if a later one passed.
+    /// The messages of all attempts, even if the last attempt passed.
     #[serde(default)]
     failure_messages: Vec<String>,
     /// How often Jest ran the test.

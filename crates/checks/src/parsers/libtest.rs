@@ -20,7 +20,7 @@ struct Reader {
     binary: String,
     /// A test whose result is on a later line, because the test wrote something.
     unfinished: Option<String>,
-    /// Whether the line is captured output, between `failures:` and the result.
+    /// `Failures` from the line `failures:` to the result; these lines are captured output.
     section: Section,
 }
 

@@ -56,7 +56,7 @@ fn pytest_tests_are_read_from_verbose_lines() {
 
 // CORE-13
 #[test]
-fn pytest_without_tests_collected_zero() {
+fn pytest_without_tests_collects_zero() {
     assert_eq!(read(Parser::Pytest, sample!("pytest-empty.txt")), "0 collected\n");
 }
 
@@ -245,7 +245,7 @@ test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
 
 // CORE-06
 #[test]
-fn a_test_that_is_listed_as_passed_and_failed_failed() {
+fn a_test_that_is_listed_as_both_passed_and_failed_counts_as_failed() {
     let text = "running 2 tests\ntest a ... ok\ntest a ... FAILED\n";
     assert_eq!(read(Parser::Cargo, text), "unknown collected\nfailed a\n");
 }

@@ -1,4 +1,4 @@
-//! Make, by a Makefile with targets that have the usual names; other targets may do anything.
+//! Make, detected by a Makefile with targets that have the usual names; other targets may do anything.
 
 use super::{Dependency, FilesBelow, Toolchain, Workspace, always, no_name, read};
 use crate::action::CheckAction;

@@ -30,7 +30,7 @@ fn checks(folder: &Path, _: &ToolProbe<'_>) -> Vec<CheckSpec> {
     if !folder.join(MANIFEST).is_file() {
         return Vec::new();
     }
-    // Offline, Maven finds modules only in the same build, so their dependencies are built too.
+    // Offline, Maven finds modules only in the same build, so `-am` adds those that the members depend on.
     let spec = |name: &str, tier: Tier, argv: &[&str]| {
         let narrowed: Vec<&str> = argv.iter().chain(&["-pl", MEMBERS, "-am"]).copied().collect();
         CheckSpec::new(name, tier, CheckAction::argv(argv))
@@ -72,7 +72,7 @@ fn name(folder: &Path) -> Option<String> {
     element_texts(folder, |node| is_project_id(node)).into_iter().next()
 }
 
-/// Artifacts by name alone, without their group; a wrong match only costs one run of a check.
+/// Artifacts by name alone, without their group; a wrong match costs only an extra run of a check.
 fn dependencies(folder: &Path) -> Vec<Dependency> {
     let is_dependency_id = |node: &Node<'_, '_>| {
         node.tag_name().name() == "artifactId"

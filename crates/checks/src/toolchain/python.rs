@@ -1,4 +1,4 @@
-//! Python, by project files or test files.
+//! Python, detected by project files or test files.
 
 use super::{Dependency, FilesBelow, Toolchain, Workspace, always, read, toml_file};
 use crate::action::CheckAction;
@@ -31,7 +31,7 @@ fn checks(folder: &Path, probe: &ToolProbe<'_>) -> Vec<CheckSpec> {
     let python = installed::environment(folder)
         .map_or_else(|| "python3".to_string(), |environment| installed::program_path(environment, "python"));
     let compile = CheckAction::argv(&[&python, "-m", "compileall", "-q", "-f", "-x", SKIPPED, "."]);
-    // A program in the checkout must not run outside the sandbox, so its environment is only searched.
+    // Programs in the checkout must not run outside the sandbox, so the package is searched for, not imported.
     let has_pytest = match installed::environment(folder) {
         Some(environment) => installed::has_package(&folder.join(environment), "pytest"),
         None => probe.succeeds(folder, &["python3", "-c", "import pytest"]),
@@ -127,7 +127,7 @@ fn name(folder: &Path) -> Option<String> {
     Some(normalize(name))
 }
 
-/// All names and paths in the manifest; one that is not a dependency only costs one run of a check.
+/// All names and paths in the manifest; a wrong one costs only an extra run of a check.
 fn dependencies(folder: &Path) -> Vec<Dependency> {
     let mut found = Vec::new();
     let mut pending: Vec<(String, Value)> = toml_file(folder, "pyproject.toml").into_iter().collect();

@@ -16,7 +16,7 @@ pub struct TestFile {
 /// A test that is weaker than before, or that moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weakening {
-    /// Before the change.
+    /// The file before the change.
     pub file: String,
     pub path: Vec<String>,
     /// From 1: before the change for a removed test, after it for others.
@@ -50,7 +50,7 @@ pub enum WeakeningKind {
     },
     /// Has this assertion, which has a wider tolerance than before.
     Wider(String),
-    /// Has this many different assertions, which are as strict in form; only a reader can judge them.
+    /// This many assertions changed. They look as strict as before, so only a reader can judge them.
     Rewritten(usize),
     /// The same test under another name or in another file.
     Renamed {
@@ -158,7 +158,7 @@ fn similarity(one: &[String], other: &[String]) -> f64 {
     if all == 0 { 0.0 } else { shared as f64 / all as f64 }
 }
 
-/// The most obvious way in which a test is weaker; `None` if its assertions are unchanged.
+/// The most obvious change that weakens a test or may weaken it; `None` if there is none.
 fn compare_test(before: &TestItem, now: &TestItem) -> Option<WeakeningKind> {
     let added = |old: &[String], new: &[String]| {
         if new.len() > old.len() {

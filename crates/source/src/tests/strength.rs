@@ -51,7 +51,7 @@ pub fn assess_failure(condition: &[String]) -> Assertion {
     Assertion { text: format!("if{}", condition.concat()), strength, tolerance: tolerance(condition) }
 }
 
-/// Whether the word is called like a function or macro, as opposed to a statement with a condition.
+/// Whether the tokens are a call of a function or macro, not a statement with a condition.
 fn is_call(tokens: &[String]) -> bool {
     let second = tokens.get(1).map(String::as_str);
     match second {

@@ -3,7 +3,7 @@
 use crate::ParsedSource;
 use tree_sitter::Node;
 
-/// A function whose body is not read yet.
+/// A function; its body is read later.
 #[derive(Clone, Debug)]
 pub struct TestFunction<'t> {
     pub path: Vec<String>,
