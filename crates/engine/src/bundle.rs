@@ -74,7 +74,7 @@ impl Page {
     }
 
     fn head(&mut self, row: &RunRow) {
-        self.line(format!("# Evidence: {}\n", cell(first_line(&row.request))));
+        self.line(format!("# Evidence: {}\n", cell(first_line(&row.request).unwrap_or("no request"))));
         let ended = row.ended.clone().unwrap_or_else(|| format!("{}, at {}", row.stage.name(), row.place));
         self.line(format!("- run `{}`, workflow `{}`, {}", row.run, row.workflow, row.mode));
         let last = if row.ended.is_some() { "ended" } else { "last event" };
@@ -198,7 +198,7 @@ impl Page {
                 row.round,
                 cell(row.verdict.as_deref().unwrap_or_default()),
                 row.severity.map_or("", severity),
-                cell(first_line(&row.snippet))
+                cell(first_line(&row.snippet).unwrap_or_default())
             ));
         }
         Ok(())
@@ -220,7 +220,7 @@ impl Page {
                 cell(&row.role),
                 row.visit,
                 cell(row.says.as_deref().unwrap_or_default()),
-                cell(first_line(row.summary.as_deref().unwrap_or_default()))
+                cell(row.summary.as_deref().and_then(first_line).unwrap_or_default())
             ));
         }
         Ok(())
@@ -471,8 +471,8 @@ fn cell(text: &str) -> String {
     remand_notation::clean(text).replace(['\n', '\r', '\t'], " ").replace('|', "\\|").replace('`', "'")
 }
 
-fn first_line(text: &str) -> &str {
-    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("no request")
+fn first_line(text: &str) -> Option<&str> {
+    text.lines().map(str::trim).find(|line| !line.is_empty())
 }
 
 /// The files that a patch touches.

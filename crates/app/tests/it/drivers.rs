@@ -161,7 +161,7 @@ fn a_killed_cancel_is_finished_by_the_next_command() {
         assert_cancelled(&place);
         let over = place.remand(&[next, &run.0]);
         assert_eq!(over.code, 1, "{over:?}");
-        assert!(over.err.contains("is over"), "{over:?}");
+        assert!(over.err.contains("is already over"), "{over:?}");
     }
 }
 

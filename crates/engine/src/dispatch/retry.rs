@@ -12,7 +12,7 @@ pub fn explanation(failed: &FailedAttempt, attempt: u16, expected: &Expectation,
     let Some(cause) = failed.malformed else { return detail.to_string() };
     let help = match cause {
         MalformedCause::Missing => format!(
-            "Only the result file is read: your result has to be in `{}` when you finish.",
+            "No result was found. Submit it with the tool, or write it to `{}` before you finish.",
             result.display()
         ),
         MalformedCause::TooShort => {

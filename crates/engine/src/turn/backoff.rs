@@ -2,9 +2,6 @@
 
 use std::time::Duration;
 
-/// An upper bound on the wait that failures alone can cause.
-const MAX_WAIT: Duration = Duration::from_secs(60);
-
 /// The maximum wait that a service can ask for.
 const MAX_REQUESTED_WAIT: Duration = Duration::from_secs(15 * 60);
 
@@ -14,8 +11,7 @@ pub(super) fn backoff(failures: u16, requested: Option<Duration>, time_left: Opt
     if failures == 0 {
         return Duration::ZERO;
     }
-    let seconds = 1_u64 << failures.min(6).saturating_sub(1);
-    let wait = Duration::from_secs(seconds).min(MAX_WAIT);
+    let wait = Duration::from_secs(1 << failures.min(6).saturating_sub(1));
     let wait = wait.max(requested.unwrap_or_default().min(MAX_REQUESTED_WAIT));
     time_left.map_or(wait, |left| left.min(wait))
 }

@@ -307,6 +307,15 @@ fn ordinal(count: u8) -> String {
         2 => String::from("second"),
         3 => String::from("third"),
         4 => String::from("fourth"),
-        more => format!("{more}th"),
+        more => {
+            let suffix = match (more % 10, more % 100) {
+                (_, 11..=13) => "th",
+                (1, _) => "st",
+                (2, _) => "nd",
+                (3, _) => "rd",
+                _ => "th",
+            };
+            format!("{more}{suffix}")
+        }
     }
 }

@@ -105,7 +105,7 @@ impl Checkup {
             self.lines.iter().any(|line| line.part == AGENTS && line.health == Health::Warn)
                 && !self.lines.iter().any(|line| line.part == DISPATCH);
         match (count(Health::Fail), count(Health::Warn)) {
-            (0, _) if is_agent_missing => {
+            (0, 1) if is_agent_missing => {
                 "Choose an agent with `--agent`; everything else is ready.".to_string()
             }
             (0, 0) => "everything is ready".to_string(),
