@@ -1,5 +1,5 @@
-//! The inventory of a work tree: the metadata of its paths, and git's files about the tree. Unlike a snapshot, it shows
-//! modes, hard links, empty folders and ignored files.
+//! The inventory of a work tree: the metadata of its paths, and the content of the git files that belong to it. Unlike a
+//! snapshot, it shows modes, hard links, empty folders and ignored files.
 //!
 //! A comparison of the inventories before and after a dispatch shows what the dispatch left behind. Folders of build output
 //! are not searched.
@@ -53,7 +53,7 @@ pub struct Aftermath {
 }
 
 impl WorkTree {
-    /// Removes everything that no state contains, and takes an inventory of the rest.
+    /// Removes everything that a snapshot cannot contain, and takes an inventory of the rest.
     pub fn clean_up(&self, keep: KeepIgnored, reach: Reach) -> Result<Inventory, GitError> {
         self.remove_ignored(keep)?;
         let found = self.inventory(&self.tracked_output()?, reach)?;
@@ -132,14 +132,14 @@ impl WorkTree {
             }
         }
         let ignored = self.ignored(&unexplained, TrackedFiles::NeverIgnored)?;
-        // Compilers and servers leave links, pipes and sockets among their files, which git ignores.
+        // Compilers and servers leave links, pipes and sockets at ignored paths. Those are only reported as ignored.
         leftovers.extend(special.into_iter().filter(|leftover| !ignored.contains(&leftover.path)));
         leftovers.extend(ignored.into_iter().map(|path| Leftover { path, kind: LeftoverKind::Ignored }));
         leftovers.sort();
         Ok(leftovers)
     }
 
-    /// Undoes leftovers: removes paths that no state contains, resets modes, and breaks hard links.
+    /// Undoes leftovers: removes paths that a snapshot cannot contain, resets modes, and breaks hard links.
     pub fn undo_leftovers(&self, before: &Inventory, leftovers: &[Leftover]) -> Result<(), GitError> {
         for Leftover { path, kind } in leftovers {
             let at = self.path().join(path);
@@ -172,8 +172,8 @@ impl WorkTree {
         Ok(())
     }
 
-    /// Removes everything that no state contains. Returns whether the rest equals a fresh checkout of the state: content,
-    /// modes and folders.
+    /// Removes everything that a snapshot cannot contain. Returns whether the rest equals a fresh checkout of `state`:
+    /// content, modes and folders.
     pub(super) fn holds_only(&self, state: &TreeId) -> Result<bool, GitError> {
         let found = self.clean_up(KeepIgnored::Nothing, Reach::Tree)?;
         let prepared = self.prepare()?;
@@ -201,7 +201,7 @@ impl WorkTree {
         Ok(self.changed_since(state, &staged)?.is_empty())
     }
 
-    /// Passes the tree to a holder. If the holder changes, removes the ignored files of the previous one.
+    /// Records the task that now uses the tree. If another task used it before, removes that task's ignored files.
     pub(super) fn pass_to(&self, holder: &str) -> Result<(), GitError> {
         let holder_file = self.private("holder");
         if fs::read(&holder_file).is_ok_and(|held| held == holder.as_bytes()) {
@@ -260,7 +260,7 @@ impl WorkTree {
         let mut files = vec![self.path().join(".git")];
         files.extend(files_in(&admin).into_iter().filter(|file| {
             let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            // Git often rewrites its index, and the engine has another one.
+            // Git often rewrites this index, and the engine uses a separate one.
             !name.starts_with("index")
         }));
         if reach == Reach::Repository {
@@ -273,7 +273,7 @@ impl WorkTree {
 }
 
 impl Inventory {
-    /// Entries that no state of a tree can contain.
+    /// Entries that a snapshot cannot contain.
     fn invalid_entries(&self) -> Vec<Leftover> {
         let leftover = |(path, entry): (&Path, &ScanEntry)| {
             entry.leftover_kind(None, false).map(|kind| Leftover { path: path.to_path_buf(), kind })

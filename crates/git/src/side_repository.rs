@@ -1,5 +1,6 @@
 //! A temporary repository in which one commit is made. It borrows all objects from the user's repository and shares
-//! nothing that a hook could damage. Hooks may run code that agents wrote, so nothing that hooks leave is read as settings.
+//! nothing that a hook could damage. Hooks may run code that agents wrote, so git does not read this repository's settings
+//! after the commit.
 
 use super::call::{Call, GitContext, git};
 use super::invocation::{CallMode, line};

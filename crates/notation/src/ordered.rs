@@ -1,7 +1,7 @@
 //! The canonical text of a JSON value: keys sorted, independent of insertion order.
 //!
 //! `serde_json` keeps insertion order in this build, because the Agent Client Protocol client enables `preserve_order`.
-//! So every JSON value that is hashed, stored or shown is written by this module or by `contract::to_yaml`.
+//! So the keys of a JSON value must be sorted before it is hashed, stored or shown.
 
 use serde_json::Value;
 

@@ -32,7 +32,7 @@ pub struct Message {
     pub event: Event,
     pub facts: Facts,
     pub blobs: Vec<Blob>,
-    /// How many dispatches of the same agent failed in a row before this one because of their environment, over all runs.
+    /// The number of consecutive environment failures of the same agent before this dispatch, over all runs.
     /// The host looks the number up in the ledger if `failed_agent` returns an agent.
     pub failures_before: Option<u16>,
 }

@@ -1,4 +1,4 @@
-//! Tests which previous approach is reported, and how it is explained.
+//! Tests of `oscillation`: which previous approach is reported, and how it is explained.
 
 use super::*;
 use alloc::borrow::ToOwned;

@@ -25,8 +25,8 @@ const END_DISPATCH: &str = "UPDATE commands SET started_at = coalesce(?2, starte
     tokens_stored = ?25, price = ?26, malformed = ?27
     WHERE id = ?1";
 
-/// Completes a dispatch whose result came after the run had continued without it: the cost counts, the verdict does
-/// not.
+/// Records the usage of an interrupted dispatch, or of one that ended after the run had continued without it: the cost
+/// counts, the verdict does not.
 const RECORD_LATE_USAGE: &str =
     "UPDATE commands SET started_at = coalesce(?2, started_at), tokens = ?3, money = ?4,
     time = ?5, model = ?6, driver = ?7, session = ?8, prompt = ?9, output = ?10, exit_code = ?11,
@@ -34,7 +34,8 @@ const RECORD_LATE_USAGE: &str =
     tokens_stored = ?18, price = ?19
     WHERE id = ?1 AND time IS NULL";
 
-/// Copies the row of an open command for an interrupted dispatch. The open command reports its usage when it ends.
+/// Adds a row for an interrupted dispatch, copied from the row of its command. The command stays open and reports its
+/// later usage when it ends.
 const INSERT_INTERRUPTED: &str =
     "INSERT INTO commands (run, seq, n, id, kind, command, phase, name, item, task, advisory, visit, attempt,
     started_at, completed_at, status, failure, detail, retries)

@@ -54,7 +54,7 @@ pub struct RunRow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RunUsed {
     pub dispatches: u64,
-    /// Micro-units of the currency, of the dispatches with a known cost.
+    /// The total of the known costs, in millionths of the currency unit.
     pub money: u64,
     /// Dispatches with an unknown cost.
     pub unpriced: u64,
@@ -87,7 +87,7 @@ impl RunRow {
 }
 
 impl Reader {
-    /// All runs, newest first, in the order of the journal, not of the clock.
+    /// All runs, newest first, by their order in the journal, not by the clock.
     pub fn runs(&self) -> Result<Vec<RunRow>, LedgerError> {
         self.rows(&format!("SELECT {COLUMNS} FROM runs ORDER BY {NEWEST}"), [], decode)
     }

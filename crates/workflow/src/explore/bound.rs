@@ -44,7 +44,7 @@ pub fn bound(program: &Program, counts: &[(&str, u16)]) -> Result<Bound, TooMany
 /// Calculates bounds for different list lengths. Parts that do not depend on the lengths are explored once.
 pub struct BoundCalculator<'p> {
     program: &'p Program,
-    /// Scenarios that no condition and no budget distinguishes share a graph.
+    /// Scenarios share a graph if they have the same mode and agree on all conditions and budgets.
     explored: Vec<(Scenario, Explored)>,
 }
 
@@ -111,7 +111,7 @@ fn explore(program: &Program, scenario: Scenario) -> Result<Explored, TooManyNod
     Ok(Explored { graph, order, plain, retried })
 }
 
-/// Whether two scenarios have the same graph: no condition and no budget distinguishes them.
+/// Whether two scenarios have the same graph: the same mode, and the same conditions and budgets.
 fn have_same_graph(program: &Program, a: &Scenario, b: &Scenario) -> bool {
     let same_truth = program.conditions().flat_map(|(_, condition)| &condition.all).all(|comparison| {
         match comparison.fact {
@@ -171,7 +171,7 @@ fn longest_path(
             let cost = match batches.get(&phase) {
                 Some((rows, _)) => match rows.get(&edge.signal) {
                     Some(cost) => *cost,
-                    // No batch of this size ends with this row.
+                    // No batch with this many tasks ends with this signal.
                     None => continue,
                 },
                 None => phase_cost,
@@ -205,7 +205,7 @@ pub fn happy(program: &Program, scenario: &Scenario) -> u64 {
         return 0;
     };
     let mut dispatches = 0;
-    // A happy path visits no phase twice, so the number of phases bounds it.
+    // A happy path visits no phase twice; the limit only prevents an endless loop.
     for _ in 0..=program.phases.len() * 2 {
         dispatches += happy_cost(&machine, scenario, node.phase);
         match happy_next(&machine, &node) {

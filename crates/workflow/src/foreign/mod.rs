@@ -1,7 +1,7 @@
 //! Role files of other tools, used as they are.
 //!
-//! Such a file provides a prompt, a model and a list of tools. Verdicts, results and changes come from our role of the
-//! same name, and so do the maximum permissions: a foreign file can narrow them but never widen them.
+//! Such a file provides a prompt, a model and a list of tools. Its verdicts, result and allowed changes come from our role
+//! of the same name. So do its permissions, which a foreign file can narrow but never widen.
 
 mod claude;
 mod copilot;
@@ -92,7 +92,7 @@ pub fn format(source: &SourceText) -> Option<RoleFormat> {
     if [".opencode/agent/", ".opencode/agents/"].into_iter().any(is_within) {
         return Some(RoleFormat::Of(AgentTool::Opencode));
     }
-    let source = with_unix_line_ends(source);
+    let source = with_unix_line_endings(source);
     let front = Front::read(&source).ok()?;
     let has = |key: &&str| front.entry(key).is_some();
     if ["says", "about"].iter().any(has) {
@@ -103,7 +103,7 @@ pub fn format(source: &SourceText) -> Option<RoleFormat> {
 
 /// Reads a file of a tool. Parts that have no meaning here are listed as unused.
 pub fn read(tool: AgentTool, source: &SourceText) -> Result<Foreign, Vec<Diagnostic>> {
-    let source = with_unix_line_ends(source);
+    let source = with_unix_line_endings(source);
     let front = Front::read(&source)?;
     if front.body.trim().is_empty() {
         let end = Span::new(source.text.len(), source.text.len());
@@ -160,8 +160,8 @@ impl Foreign {
 /// The first line of a description, shortened to fit into a table.
 fn first_line(text: &str) -> String {
     const MAX_CHARS: usize = 200;
-    // Some tools write line breaks into descriptions as two characters.
     let first = text.trim().lines().next().unwrap_or_default();
+    // Some tools write a line break in a description as a backslash and an `n`.
     let first = first.split("\\n").next().unwrap_or_default().trim();
     if first.chars().count() <= MAX_CHARS {
         return first.to_string();
@@ -169,7 +169,7 @@ fn first_line(text: &str) -> String {
     first.chars().take(MAX_CHARS).chain(['…']).collect()
 }
 
-/// The source with Unix line ends.
-pub(crate) fn with_unix_line_ends(source: &SourceText) -> SourceText {
+/// The source with Unix line endings.
+pub(crate) fn with_unix_line_endings(source: &SourceText) -> SourceText {
     SourceText::new(source.name.clone(), source.text.replace("\r\n", "\n"))
 }

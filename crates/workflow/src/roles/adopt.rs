@@ -111,7 +111,7 @@ fn narrow(spec: &RoleSpec, foreign: &Foreign) -> Result<RoleSpec, Box<Diagnostic
 
 /// The permissions that the file grants but the role does not have.
 fn excess_grants(spec: &RoleSpec, foreign: &Foreign, source: &SourceText) -> Vec<Unused> {
-    let source = foreign::with_unix_line_ends(source);
+    let source = foreign::with_unix_line_endings(source);
     let grants = &foreign.grants;
     let all = [
         (&grants.edit, !spec.is_read_only(), "is read-only"),
