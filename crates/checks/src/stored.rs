@@ -54,8 +54,8 @@ struct Evidence<'e> {
 }
 
 impl Occasion {
-    /// The rows that the gate rules on. A check that did not run, or ran no test, belongs to no tier: it neither passes
-    /// nor fails the gate, and at the baseline it excuses no later failure.
+    /// The rows that the gate rules on. A check that did not run, or ran no test, belongs to no tier. It does not
+    /// count at the gate, and if it is in the baseline, a later failure of the check still counts.
     pub fn rows(&self, results: &[CheckResult]) -> Vec<EvidenceRow> {
         let row =
             |result| EvidenceRow::from(Evidence { result, occasion: self, blobs: StoredBlobs::default() });
@@ -143,7 +143,8 @@ impl From<&CheckRow> for CheckResult {
             (false, Some(_)) => CheckEnd::Failed,
             (false, None) => CheckEnd::Vacuous,
         };
-        // Only the built-in check, which looks at individual files, has no command.
+        // The built-in check, which looks at individual files, has no command. Other results without a command list no
+        // tests.
         let listing = if row.command.is_none() { TestListing::ChangedFiles } else { TestListing::All };
         CheckResult {
             tool: row.tool.clone(),

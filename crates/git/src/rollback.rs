@@ -100,7 +100,7 @@ pub fn rollback(repository: &Repository, run: &str) -> Result<RollbackResult, Gi
         None => repository.empty_tree()?,
     };
     let now = repository.tree_of(&tip)?;
-    // Without limits, no merge driver runs. There is no checkout in which git could find its program.
+    // With the default programs, git starts no merge driver: without a checkout, it could not find the driver anyway.
     let context = repository.objects().starting(&Programs::default(), Writes::Nothing);
     let reverted = repository.three_way(&context, last.tree.tree(), now.tree(), &before)?;
     if !reverted.conflicts.is_empty() {

@@ -1,4 +1,4 @@
-//! Diagnostics: the problems of a source, their positions and their remedies.
+//! Diagnostics: the problems in a source file, their positions and their remedies.
 
 use crate::source::{SourceText, Span};
 use annotate_snippets::renderer::DecorStyle;

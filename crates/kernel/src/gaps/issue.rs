@@ -51,7 +51,7 @@ pub enum Stance {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IssueState {
-    /// No answer yet; `silences` counts the rounds in which an engineer delivered but ignored the issue.
+    /// No answer yet; `silences` counts the rounds in which an engineer submitted a result but did not answer the issue.
     Unanswered {
         silences: u32,
     },

@@ -1,9 +1,9 @@
 //! The supervisor: the parent process of a confined program. It restricts the program, not itself, and kills all
 //! descendants of the program.
 //!
-//! The kernel makes the supervisor the parent of every orphaned descendant, even of one that has left its group, session
-//! and environment. So all descendants of the supervisor belong to the program. The program can neither signal nor trace
-//! the supervisor.
+//! The kernel makes the supervisor the parent of every orphaned descendant, even of one that has left its process group
+//! and session and cleared its environment. So all descendants of the supervisor belong to the program. The program can
+//! neither signal nor trace the supervisor.
 
 use super::filter::{self, Tracing};
 use super::policy::{ConfineError, Enforcement, EnforcementLevel, Policy};
@@ -130,8 +130,8 @@ fn reap(child: Option<Pid>) -> Option<WaitStatus> {
 /// Exits with the program's status. All its descendants are gone.
 fn exit_with(status: WaitStatus) -> ! {
     if let Some(signal) = status.terminating_signal().and_then(Signal::from_named_raw) {
-        // The first signal may only reset a handler of the Rust runtime. If both have no effect, the exit below
-        // follows.
+        // The first signal may only reset a handler of the Rust runtime. If neither signal ends the process, it exits
+        // below.
         for _ in 0..2 {
             let _ = kill_process(getpid(), signal);
             thread::sleep(PAUSE);

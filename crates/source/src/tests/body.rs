@@ -218,7 +218,7 @@ fn void_part<'t>(source: &ParsedSource<'_>, node: Node<'t>) -> Option<Node<'t>> 
     }
 }
 
-/// The assertion at a node, and the node of its whole text.
+/// The assertion at a node, and the node that covers its whole text.
 fn assertion<'t>(source: &ParsedSource<'_>, node: Node<'t>) -> Option<(Node<'t>, Assertion)> {
     match (source.language(), node.kind()) {
         (Language::Rust, "macro_invocation") => {

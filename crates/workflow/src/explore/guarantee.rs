@@ -35,7 +35,7 @@ pub enum EndKind {
 pub enum Claim {
     /// Whenever A happens, B has happened before, and no C since then.
     Unless { never: Vec<Atom>, unless: Vec<Atom>, since: Vec<Atom> },
-    /// A does not happen once B has, until C does.
+    /// After B has happened, A does not happen until C has.
     After { never: Vec<Atom>, after: Vec<Atom>, unless: Vec<Atom> },
     /// Once A has happened, B happens before the run ends.
     Leads { from: Vec<Atom>, to: Vec<Atom> },
@@ -333,7 +333,7 @@ impl<'a> Search<'a> {
         exits
     }
 
-    /// The possible values of the bit after a batch that ends with this row.
+    /// The possible values of the bit after a batch whose tally gives this signal.
     fn batch(&self, flow: PhaseId, row: SignalId, bits: &TaskBits, before: bool) -> BTreeSet<bool> {
         let Work::Flow { tally, .. } = &self.program.phase(flow).work else {
             return BTreeSet::from([before]);
@@ -370,7 +370,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The visit of a node that this edge leaves.
+/// The visit to a node that is left through this edge.
 fn visit<'g>(graph: &Graph, node: u32, edge: &'g GraphEdge) -> Visit<'g> {
     let target = match edge.to {
         GraphTarget::Node(to) => Some(graph.phases[to as usize]),

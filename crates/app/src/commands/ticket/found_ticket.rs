@@ -1,4 +1,4 @@
-//! Finds the ticket that the user names, or the one of the latest run on a ticket.
+//! Finds the ticket that the user names, or the ticket of the latest run that worked on one.
 
 use crate::workplace::Workplace;
 use remand_documents::Ticket;
@@ -53,9 +53,9 @@ impl FoundTicket {
 
     /// The number of design revisions that the ticket states.
     pub fn revisions(&self) -> Result<u16, CommandFailure> {
-        self.ticket.revisions().map_err(|unread| {
+        self.ticket.revisions().map_err(|error| {
             CommandFailure::user(
-                format!("{}: {unread}", self.file),
+                format!("{}: {error}", self.file),
                 "write a number there, or remove the line",
             )
         })

@@ -95,7 +95,7 @@ fn base_tests(job: &Job) -> Result<BaseTests, Trouble> {
     Ok(BaseTests { passed: passed.collect(), names: tests.into_iter().map(|test| test.name).collect() })
 }
 
-/// The parser of a check's output. A check without one may list files, but no tests.
+/// The parser of a check's output. A check without a parser may list files, but they are not tests.
 fn parser(job: &Job, check: &str) -> Parser {
     let spec = job.site.pinned.checks.iter().find(|spec| spec.name == check);
     spec.map_or(Parser::None, |spec| spec.parser)
@@ -146,7 +146,7 @@ fn with_lane_tests(job: &Job, start: &TreeId, now: &LaneContent) -> Result<TreeI
         let read = |tree: &TreeId| -> Result<Option<String>, Trouble> {
             Ok(repository.read(tree, &path)?.and_then(|bytes| String::from_utf8(bytes).ok()))
         };
-        // A source file that the start tree lacks comes with the code, and so do the tests in it.
+        // A source file that is missing in the start tree is written later, with the code. So its tests cannot run yet.
         let (Some(code), Some(tests)) = (read(start)?, read(&now.tree)?) else { continue };
         let spliced = with_test_modules(&code, &tests);
         if spliced != code {
