@@ -132,9 +132,11 @@ enum FileContent {
 }
 
 fn read_format(conn: &Connection, path: &Path) -> Result<FileContent, Fault> {
-    let number = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    // In one snapshot: another process may be creating the ledger at this moment.
+    let snapshot = conn.unchecked_transaction()?;
+    let number = |name: &str| snapshot.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, found, known) = (number("application_id")?, number("user_version")?, format());
-    let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let tables: i64 = snapshot.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if application == 0 && found == 0 && tables == 0 {
         return Ok(FileContent::Empty);
     }

@@ -208,7 +208,7 @@ fn the_third_red_gate_blocks_the_ticket_and_asks_a_human_with_the_full_context()
 fn the_findings_are_written_by_the_agent_of_the_phase_that_got_stuck() {
     let place = place(TEXT);
     let settings = fs::read_to_string(place.project().join("remand.toml")).expect("settings");
-    place.write("remand.toml", &format!("{settings}\n[roles.implementer]\nmodel = \"deep\"\n"));
+    place.write("remand.toml", &format!("{settings}\n[roles.coder]\nmodel = \"deep\"\n"));
     place.git(&["commit", "-q", "-a", "-m", "A model for the implementer"]);
     assert_eq!(tickets::run(&place, &circling()).code, 5);
     let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
