@@ -6,6 +6,7 @@ use super::overlay::Overlay;
 use super::remove::{make_accessible, prune_empty, remove, remove_inside, remove_with_empty_parents};
 use super::{GitError, TreeId, WorkTree, error};
 use std::fs;
+use std::path::Path;
 
 impl WorkTree {
     /// Restores the files to a state.
@@ -88,8 +89,7 @@ impl WorkTree {
         Ok(())
     }
 
-    /// Copies the engine's index to git's index. Keeps its modification time, by which git decides which file times it can
-    /// trust.
+    /// Copies the engine's index to git's index.
     pub(super) fn publish_index(&self) -> Result<(), GitError> {
         let (ours, theirs) = (self.private("index"), self.admin().join("index"));
         let bytes = fs::read(&ours).map_err(error::file("read", &ours))?;
@@ -98,13 +98,18 @@ impl WorkTree {
             // Programs other than git may check the checksum.
             git(&self.context(), ["update-index", "--force-write-index"]).run()?;
         }
-        let temporary = self.admin().join("index.new");
+        self.copy_index(&theirs)
+    }
+
+    /// Copies the engine's index. The copy keeps its modification time, by which git decides which file times it can trust.
+    pub(super) fn copy_index(&self, to: &Path) -> Result<(), GitError> {
+        let (ours, temporary) = (self.private("index"), to.with_extension("new"));
         let copy = || {
             fs::copy(&ours, &temporary)?;
             let written = fs::metadata(&ours)?.modified()?;
             fs::File::options().write(true).open(&temporary)?.set_modified(written)?;
-            fs::rename(&temporary, &theirs)
+            fs::rename(&temporary, to)
         };
-        copy().map_err(error::file("write", &theirs))
+        copy().map_err(error::file("write", to))
     }
 }

@@ -71,7 +71,11 @@ impl RunTrees {
         git(&context, ["update-ref", &branch, parent.as_str()]).run()?;
         git(&context, ["symbolic-ref", "HEAD", &branch]).run()?;
         let tree = main.context_of(&git_dir);
-        git(&tree, ["read-tree", state.tree.tree()]).run()?;
+        // With the file times of the engine's index, git need not read every file again.
+        if main.private("index").exists() {
+            main.copy_index(&git_dir.join("index"))?;
+        }
+        git(&tree, ["read-tree", "--reset", state.tree.tree()]).run()?;
         // Git exits with 1 if a file differs from the index. That does not matter: the commit is made from the index.
         git(&tree, ["update-index", "-q", "--refresh"]).run_unchecked()?;
         Ok(SideRepository { git_dir, branch, base: parent.clone() })

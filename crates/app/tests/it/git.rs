@@ -353,7 +353,8 @@ fn a_missing_submodule_and_a_check_that_fails_before_and_after_cost_confidence()
     assert!(has_note(&place, NoteKind::Degradation, "`build` also failed before the change"));
     let bundle = place.remand(&["evidence"]).out;
     assert!(
-        !bundle.contains("Nothing was degraded") && bundle.contains("- 'build' also failed before the change"),
+        !bundle.contains("Nothing was degraded")
+            && bundle.contains("- 'build' also failed before the change"),
         "{bundle}"
     );
 

@@ -293,7 +293,7 @@ fn prepare<'b>(
 /// neither ignored files of an author nor changes of another read-only role.
 fn lane(job: &Job, permit: &Permit) -> Result<LaneTree, Trouble> {
     if permit.is_read_only() {
-        LaneTree::as_it_is(job)?.in_separate_tree(job, &reader_name(job))
+        LaneTree::in_separate_tree(job, &reader_name(job))
     } else {
         LaneTree::for_work(job)
     }

@@ -68,10 +68,11 @@ impl LaneTree {
         }
     }
 
-    /// The same content in another tree, borrowed under this name.
-    pub fn in_separate_tree(self, job: &Job, name: &str) -> Result<LaneTree, Trouble> {
-        let work = job.trees.lend(name, TaskStart::Tree(&self.tree))?;
-        Ok(LaneTree { work, ..self })
+    /// The content of the command's lane in a separate tree, borrowed under this name.
+    pub fn in_separate_tree(job: &Job, name: &str) -> Result<LaneTree, Trouble> {
+        let LaneContent { base, tree, .. } = LaneContent::of(job)?;
+        let work = job.trees.lend(name, TaskStart::Tree(&tree))?;
+        Ok(LaneTree { work, base, tree, conflicting: None })
     }
 
     /// The tree for new work in the lane: the lane's change so far, on top of the changes merged since then.

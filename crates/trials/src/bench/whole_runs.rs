@@ -59,7 +59,8 @@ pub fn measure(
     Ok(vec![figure("first", 3.0, |times| times.first), figure("next", 1.0, |times| times.next)])
 }
 
-/// Takes medians, each with a fresh folder for the first runs. Writes of earlier measurements are flushed before each one.
+/// Takes medians. Each first run has its own state folder, and writes of earlier measurements are flushed before each
+/// measurement. Nothing is removed before the end: ext4 is slow to create files right after it has removed many.
 fn measure_size(bench: &BenchFolder, files: u32) -> Result<RunTimes, CommandFailure> {
     let folder = bench.subfolder(&format!("files-{files}"))?;
     let root = folder.join("repository");
@@ -68,25 +69,19 @@ fn measure_size(bench: &BenchFolder, files: u32) -> Result<RunTimes, CommandFail
     let (mut worktree, mut first, mut next) =
         (Durations::default(), Durations::default(), Durations::default());
     for number in 0..REPETITIONS {
-        worktree.add(time_worktree(&root, &folder)?);
+        worktree.add(time_worktree(&root, &folder.join(format!("tree-{number}")))?);
         let state = folder.join(format!("state-{number}"));
         for runs in [&mut first, &mut next] {
             rustix::fs::sync();
             runs.add(run_quick(bench, &root, &state)?);
         }
-        run_command(&root, &["git", "worktree", "prune"])?;
-        fs::remove_dir_all(&state).map_err(|error| bug(error.to_string()))?;
     }
-    fs::remove_dir_all(&folder).map_err(|error| bug(error.to_string()))?;
     Ok(RunTimes { files, worktree: worktree.median(), first: first.median(), next: next.median() })
 }
 
-fn time_worktree(root: &Path, folder: &Path) -> Result<Duration, CommandFailure> {
-    let tree = folder.join("tree").display().to_string();
+fn time_worktree(root: &Path, tree: &Path) -> Result<Duration, CommandFailure> {
     rustix::fs::sync();
     let started = Instant::now();
-    run_command(root, &["git", "worktree", "add", "--quiet", "--detach", &tree])?;
-    let elapsed = started.elapsed();
-    run_command(root, &["git", "worktree", "remove", "--force", &tree])?;
-    Ok(elapsed)
+    run_command(root, &["git", "worktree", "add", "--quiet", "--detach", &tree.display().to_string()])?;
+    Ok(started.elapsed())
 }
