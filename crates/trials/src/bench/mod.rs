@@ -9,6 +9,7 @@ pub mod scale;
 
 mod answers;
 mod folder;
+mod project;
 mod raw;
 mod sample;
 mod system;

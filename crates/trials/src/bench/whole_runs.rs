@@ -1,7 +1,7 @@
 //! Whole runs of `quick` with scripted agents on repositories of different sizes, relative to a `git worktree add`.
 
-use super::evidence::{repository, run_command, run_quick};
 use super::folder::BenchFolder;
+use super::project::{repository, run_command, run_quick};
 use super::report::{Figure, Goal, Unit};
 use super::sample::{Durations, ratio};
 use super::scale::Scale;
