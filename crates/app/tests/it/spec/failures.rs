@@ -20,7 +20,7 @@ fn a_retry_gets_advice_about_the_failure_before_it() {
     let prompts = prompts(&place, "engineer");
     assert_eq!(prompts.len(), 3);
     assert!(!prompts[0].contains("previous attempt failed"), "{}", prompts[0]);
-    assert!(prompts[1].contains("your result has to be in `"), "{}", prompts[1]);
+    assert!(prompts[1].contains("Submit it with the tool, or write it to `"), "{}", prompts[1]);
     assert!(prompts[2].contains("Answer even if you are uncertain"), "{}", prompts[2]);
     let status = document(&place, "status.md");
     let errors = status.split("## Errors and retries").nth(1).expect("errors are in the status");
