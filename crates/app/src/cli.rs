@@ -2,10 +2,10 @@
 
 use crate::commands::graph::GraphFormat;
 use crate::commands::{
-    agents, answer, audit, bench, bound, cancel, check, clean, completions, config, converse, costs, defects,
-    demo, diff, doctor, estimate, evidence, export, findings, gaps, gates, gauntlet, graph, import, init,
-    issues, log, man, matrix, record, reference, rehearse, resume, rollback, rounds, run, runs, show, stats,
-    status, submit, ticket, walk, workflows,
+    agents, answer, audit, bench, bound, brief, cancel, check, clean, completions, config, converse, costs,
+    defects, demo, diff, doctor, estimate, evidence, export, findings, gaps, gates, gauntlet, graph, import,
+    init, issues, log, man, matrix, record, reference, rehearse, resume, rollback, rounds, run, runs, show,
+    stats, status, submit, ticket, walk, workflows,
 };
 use crate::context::CommandContext;
 use clap::{ArgAction, CommandFactory, Parser, Subcommand};
@@ -72,6 +72,7 @@ impl RemandCli {
                 graph::run(&context, workflow, *format, output.as_deref())
             }
             RemandCommand::Bound { workflow, tasks, gaps } => bound::run(&context, workflow, *tasks, *gaps),
+            RemandCommand::Brief(args) => brief::run(&context, args),
             RemandCommand::Walk { walk } => walk::run(&context, walk),
             RemandCommand::Reference => reference::run(&context),
             RemandCommand::Agents(args) => agents::run(&context, args),
@@ -144,6 +145,9 @@ pub enum RemandCommand {
         #[arg(long)]
         markdown: bool,
     },
+
+    /// Show what each role is given, by which route
+    Brief(brief::Args),
 
     /// Draw a workflow
     Graph {

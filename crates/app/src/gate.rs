@@ -2,8 +2,8 @@
 
 use crate::finding_counts::{FindingCounts, count_findings};
 use remand_engine::clock;
-use remand_engine::question;
-use remand_ledger::query::{GateRow, RunRow};
+use remand_engine::question::ApprovalRequest;
+use remand_ledger::query::{GateKind, GateRow, RunRow};
 use remand_ledger::{LimitKind, Reader};
 use remand_terminal::table::{Cell, ColumnFit, TextTable, indented};
 use remand_terminal::{CommandFailure, Ink, Tone, amount, invocation, line};
@@ -89,8 +89,7 @@ struct GateInContext<'g> {
     open: &'g [GateRow],
     run: RunRow,
     findings: FindingCounts,
-    /// What led to the question, one line each.
-    context: Vec<String>,
+    request: ApprovalRequest,
 }
 
 impl<'g> GateInContext<'g> {
@@ -101,9 +100,9 @@ impl<'g> GateInContext<'g> {
     ) -> Result<GateInContext<'g>, CommandFailure> {
         let run = reader.run(&gate.run.0)?;
         let findings = reader.findings(&gate.run)?;
-        let mut context: Vec<String> = usage_and_limit(&run, gate.limit_kind).into_iter().collect();
-        context.extend(question::context(reader, gate)?);
-        Ok(GateInContext { gate, open, run, findings: count_findings(&findings), context })
+        let mut request = ApprovalRequest::read(reader, gate)?;
+        request.context.splice(..0, usage_and_limit(&run, gate.limit_kind));
+        Ok(GateInContext { gate, open, run, findings: count_findings(&findings), request })
     }
 
     fn json(&self) -> Value {
@@ -111,10 +110,11 @@ impl<'g> GateInContext<'g> {
             .gate
             .options
             .iter()
-            .map(|option| {
+            .zip(&self.request.implications)
+            .map(|(option, implication)| {
                 json!({
                     "option": option.name,
-                    "does": describe_option(&option.name, option.action.as_deref(), self.gate.limit_kind),
+                    "does": implication,
                     "default": self.gate.default.as_ref() == Some(&option.name),
                     "command": command_to_answer(self.gate, self.open, &option.name),
                 })
@@ -125,7 +125,10 @@ impl<'g> GateInContext<'g> {
             "request": self.run.request,
             "confidence": self.run.confidence,
             "risk": self.run.risk,
-            "context": self.context,
+            "elapsed": self.request.elapsed,
+            "worked": self.run.used.time,
+            "context": self.request.context,
+            "plan": self.request.plan,
             "findings": self.findings,
             "answers": answers,
         })
@@ -145,10 +148,12 @@ impl<'g> GateInContext<'g> {
             &format!("confidence {}; findings: {}", run.confidence, self.findings.describe()),
             2,
         ));
-        if run.risk != "green" {
-            text.push_str(&indented(&format!("risk {}", run.risk), 2));
-        }
-        for line in &self.context {
+        let started = amount::age(clock::now().0, run.created_at.0);
+        text.push_str(&indented(
+            &format!("risk {}; started {started} ago, {} of work", run.risk, amount::time(run.used.time)),
+            2,
+        ));
+        for line in &self.request.context {
             text.push_str(&indented(&format!("- {}", line::one(line)), 2));
         }
         for (index, approach) in gate.approaches.iter().enumerate() {
@@ -169,18 +174,21 @@ impl<'g> GateInContext<'g> {
             gate.default.as_deref().or_else(|| gate.options.first().map(|option| option.name.as_str()));
         let command = command_to_answer(gate, self.open, first.unwrap_or("OPTION"));
         text.push_str(&format!("  answer with `{command}`; add a note with `--note TEXT`\n"));
+        if gate.kind == GateKind::Origin {
+            let change = invocation::command(format!("defects reattribute {} FINDING --to PHASE", gate.run));
+            text.push_str(&format!("  change an origin first with `{change}`\n"));
+        }
         text
     }
 
     fn options(&self, ink: Ink) -> String {
         let mut table = TextTable::list(&[ColumnFit::Whole, ColumnFit::Whole, ColumnFit::Wrap], 2);
-        for option in &self.gate.options {
+        for (option, implication) in self.gate.options.iter().zip(&self.request.implications) {
             let is_default = self.gate.default.as_ref() == Some(&option.name);
-            let effect = describe_option(&option.name, option.action.as_deref(), self.gate.limit_kind);
             table.row(vec![
                 Cell::new(if is_default { "*" } else { "-" }),
                 Cell::new(line::cut(&line::one(&option.name), MAX_LABEL_WIDTH)).toned(Tone::Strong),
-                Cell::new(if is_default { format!("{effect} (default)") } else { effect }),
+                Cell::new(if is_default { format!("{implication} (default)") } else { implication.clone() }),
             ]);
         }
         table.render(ink)
@@ -198,74 +206,4 @@ fn usage_and_limit(run: &RunRow, limit: Option<LimitKind>) -> Option<String> {
         LimitKind::UnknownTokens | LimitKind::UnknownCosts | LimitKind::AgentBudget => return None,
     };
     Some(format!("Used {used} so far. Limit {limit}; continuing grants another {limit}."))
-}
-
-/// What an option does, for someone who has never seen the workflow; at a limit, what it grants.
-fn describe_option(option: &str, action: Option<&str>, limit: Option<LimitKind>) -> String {
-    let Some(action) = action else {
-        return match (option, limit) {
-            ("go-on", Some(limit)) if limit.has_amount() => {
-                format!(
-                    "continues, and grants the {} limit once more; `--grant AMOUNT` grants another amount",
-                    limit.name()
-                )
-            }
-            ("go-on", Some(LimitKind::UnknownTokens | LimitKind::UnknownCosts)) => {
-                "continues although some usage is unknown; no limit changes".to_string()
-            }
-            ("go-on", Some(_) | None) => "continues the run".to_string(),
-            ("stop", _) => "ends the run".to_string(),
-            (other, _) => other.to_string(),
-        };
-    };
-    let (verb, rest) = action.split_once(' ').unwrap_or((action, ""));
-    match (verb, rest) {
-        ("next", _) => "continues with the next phase".to_string(),
-        ("to", phase) => format!("continues with {phase}"),
-        ("remand", "injector") => "sends the findings back to the phase that caused them".to_string(),
-        ("remand", phase) => format!("sends the work back to {phase}"),
-        ("restore", phase) => format!("restores the work to where {phase} left it"),
-        ("return", _) => "returns to the phase that asked".to_string(),
-        ("raise", signal) => format!("ends the task with {signal}"),
-        ("done", _) => "ends the run: done".to_string(),
-        ("fail", _) => "ends the run as failed".to_string(),
-        ("stop", "") => "ends the run".to_string(),
-        ("stop", why) => format!("ends the run: {why}"),
-        ("hold", _) => "asks whether to continue".to_string(),
-        ("ignore", _) => "changes nothing".to_string(),
-        _ => action.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // EP-12
-    #[test]
-    fn every_action_of_an_option_has_a_description() {
-        let describe = |option, action| describe_option(option, action, None);
-        assert_eq!(describe("approve", Some("next")), "continues with the next phase");
-        assert_eq!(describe("revise", Some("remand plan")), "sends the work back to plan");
-        assert_eq!(
-            describe("abort", Some("stop the user does not want it")),
-            "ends the run: the user does not want it"
-        );
-        assert_eq!(describe("go-on", None), "continues the run");
-    }
-
-    // CORE-07
-    #[test]
-    fn continuing_past_a_limit_says_how_much_it_grants() {
-        let describe = |limit| describe_option("go-on", None, Some(limit));
-        assert_eq!(
-            describe(LimitKind::Money),
-            "continues, and grants the money limit once more; `--grant AMOUNT` grants another amount"
-        );
-        assert_eq!(
-            describe(LimitKind::UnknownTokens),
-            "continues although some usage is unknown; no limit changes"
-        );
-        assert_eq!(describe(LimitKind::AgentBudget), "continues the run");
-    }
 }

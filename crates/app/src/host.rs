@@ -67,7 +67,8 @@ pub fn redactor(workplace: &Workplace) -> Result<Redactor, CommandFailure> {
     })
 }
 
-/// Whether a run that is over still needs its background tasks, because its driver was killed or its branch was in use.
+/// Whether a run that is over still needs its background tasks, because its driving process was killed or its branch
+/// was in use.
 pub fn is_unfinished(workplace: &Workplace, row: &RunRow) -> bool {
     let folder = workplace.home.run(&row.run);
     row.stage.is_over() && folder.is_dir() && !is_laid_out(&folder)

@@ -3,7 +3,8 @@
 use crate::host;
 use crate::workplace::Workplace;
 use remand_agents::rehearsal::{
-    DispatchInfo, Money, RecordedChange, RecordedDispatch, Recording, ScriptedTokens, ScriptedUsage,
+    DispatchInfo, Money, RecordedChange, RecordedDispatch, Recording, RecordingError, ScriptedTokens,
+    ScriptedUsage,
 };
 use remand_engine::redact::Redactor;
 use remand_git::{PathKind, Repository, TreeId};
@@ -123,16 +124,25 @@ fn rehearsal(
                 model: telemetry.model.clone(),
                 exit,
             };
-            recording
-                .add(&recorded)
-                .map_err(|error| CommandFailure::user(error.to_string(), "the run cannot be recorded"))?;
+            recording.add(&recorded).map_err(|error| not_recordable(&error))?;
         }
         issued.extend(event.commands.into_iter().filter_map(|command| match command {
             Command::Dispatch(dispatch) => Some(dispatch),
             _ => None,
         }));
     }
-    recording.to_yaml().map_err(|error| CommandFailure::user(error.to_string(), "the run cannot be recorded"))
+    recording.to_yaml().map_err(|error| not_recordable(&error))
+}
+
+fn not_recordable(error: &RecordingError) -> CommandFailure {
+    match error {
+        RecordingError::Path { .. } => {
+            CommandFailure::user(error.to_string(), "record a run that does not change this file")
+        }
+        RecordingError::Unwritable { .. } | RecordingError::Unreadable { .. } | RecordingError::Changed => {
+            CommandFailure::internal_error("the run cannot be recorded", error)
+        }
+    }
 }
 
 /// The token count of a dispatch; `None` if the dispatch did not report one.

@@ -6,9 +6,6 @@ use remand_kernel::evidence::Tier;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Extensions of prose files. No check reads such a file outside all projects.
-const PROSE: [&str; 3] = ["md", "rst", "adoc"];
-
 /// Maximum number of folders that a reason names.
 const MAX_NAMED: usize = 3;
 
@@ -116,8 +113,9 @@ impl CheckScope {
     }
 }
 
+/// Prose outside all projects affects nothing, because no check reads it.
 fn is_prose(file: &str) -> bool {
-    Path::new(file).extension().is_some_and(|extension| PROSE.iter().any(|prose| extension == *prose))
+    remand_source::is_prose(Path::new(file))
 }
 
 fn reason(folders: &[String]) -> String {

@@ -203,14 +203,18 @@ fn claim(weakening: &Weakening) -> String {
         WeakeningKind::LeavesEarly => format!("{test} returns before its assertions"),
         WeakeningKind::Void(text) => format!("{test} has an assertion that cannot fail: `{}`", short(text)),
         WeakeningKind::Fewer { from, to } => {
-            format!("{test} has {to} assertions; before the change it had {from}")
+            format!("the number of assertions in {test} fell from {from} to {to}")
         }
         WeakeningKind::Weaker { from, to } => {
             format!(
-                "{test} compares values {to} times instead of {from}; its other assertions only check for presence"
+                "the number of value comparisons in {test} fell from {from} to {to}; its other assertions only check \
+                 for presence"
             )
         }
         WeakeningKind::Wider(text) => format!("{test} allows a larger deviation: `{}`", short(text)),
+        WeakeningKind::Rewritten(1) => {
+            format!("{test} has a changed assertion; a reader must judge whether it is as strict")
+        }
         WeakeningKind::Rewritten(count) => {
             format!("{test} has {count} changed assertions; a reader must judge whether they are as strict")
         }

@@ -75,7 +75,7 @@ pub use key::{Conditions, KnownResults, installed};
 pub use members::{Member, Members, Naming};
 pub use order::{Detected, SpecError, specs};
 pub use plan::{CheckPlan, CheckRequest, CheckRun, Selection};
-pub use plant::{Plant, PlantedFailure, checks_individual_files, plant};
+pub use plant::{Plant, PlantedFailure, plant};
 pub use probe::ToolProbe;
 pub use readiness::{Leak, readiness};
 pub use result::{CheckEnd, CheckResult, Steadiness, StoredBlobs, TestListing};

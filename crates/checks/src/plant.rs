@@ -1,6 +1,5 @@
 //! Plants a failure for a check, to see whether the check can fail.
 
-use super::action::CheckAction;
 use super::spec::{CheckSpec, Parser};
 use super::tree_files;
 use remand_source::Language;
@@ -196,11 +195,6 @@ impl PlantedFailure {
             None => std::fs::remove_file(&self.path),
         }
     }
-}
-
-/// Whether a check looks at individual files, so it must know which ones changed.
-pub fn checks_individual_files(spec: &CheckSpec) -> bool {
-    matches!(spec.action, CheckAction::BuiltIn(_)) || !spec.each.is_empty()
 }
 
 fn crate_root(files: &[String]) -> Option<String> {

@@ -39,6 +39,9 @@ fn adapt_payload(payload: &mut Map<String, Value>, expected: &Expectation) {
     if expected.sets.is_empty() {
         leave_out(payload, "flags");
     }
+    if expected.known.constraints.is_empty() {
+        leave_out(payload, "constraints");
+    }
     if let Some(verdict) = property(payload, "verdict") {
         let about = verdict.get("description").cloned().unwrap_or_default();
         *verdict = json!({"type": "string", "enum": expected.says, "description": about});

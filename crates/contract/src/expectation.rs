@@ -10,6 +10,9 @@ use serde_json::Value;
 /// The verdicts that mean a specification has no gaps.
 pub(super) const NO_GAPS: [&str; 2] = ["none", "clean"];
 
+/// The verdict of a plan that disputes a finding that binds it.
+pub(super) const DISPUTED: &str = "disputed";
+
 /// The example of a design: a document that states an approach.
 const DESIGN_EXAMPLE: &str = include_str!("examples/design-document.yaml");
 
@@ -43,6 +46,21 @@ pub enum FindingsRule {
     NotAsked,
     /// The role reports findings. A rejecting verdict needs at least one.
     Reports { needs: Vec<FindingField> },
+}
+
+impl FindingsRule {
+    /// The rule of a contract. A finding without a location and evidence cannot be acted on, and one without a kind cannot
+    /// be routed by kind.
+    pub fn of_contract(reports: bool, by_kind: bool) -> FindingsRule {
+        if !reports {
+            return FindingsRule::NotAsked;
+        }
+        let mut needs = vec![FindingField::Place, FindingField::Evidence];
+        if by_kind {
+            needs.push(FindingField::Kind);
+        }
+        FindingsRule::Reports { needs }
+    }
 }
 
 /// A field of a finding that a contract may require.
@@ -90,6 +108,12 @@ pub struct RunFacts {
     pub gaps: Option<Vec<String>>,
     /// Ids of the findings that the role received.
     pub findings: Option<Vec<String>>,
+    /// Ids of all findings of the run, which a finding may repeat.
+    #[serde(default)]
+    pub reported: Option<Vec<String>>,
+    /// Ids of the findings that bind the plan.
+    #[serde(default)]
+    pub constraints: Vec<String>,
     /// The task of the dispatch.
     pub task: Option<String>,
     /// The ticket number in the ids of design decisions.
@@ -121,6 +145,9 @@ pub struct FailureFacts {
     pub producer: Producer,
     /// `None` if a human requested the revision.
     pub trigger: Option<Trigger>,
+    /// The numbers of the attempts at the failed design; empty if it was not implemented.
+    #[serde(default)]
+    pub attempts: Vec<u32>,
 }
 
 impl Expectation {
@@ -216,6 +243,11 @@ impl Expectation {
                 });
             }
         }
+        let first_task = payload.pointer("/tasks/0/id").cloned();
+        if let (Some(task), false) = (first_task, self.known.constraints.is_empty()) {
+            let met = |id: &String| serde_json::json!({"id": id, "met_by": [task]});
+            payload["constraints"] = self.known.constraints.iter().map(met).collect();
+        }
         self.use_ticket_facts(payload);
         let mut list = |key: &str, change: &mut dyn FnMut(&mut Vec<Value>)| {
             if let Some(entries) = payload.get_mut(key).and_then(Value::as_array_mut) {
@@ -235,6 +267,11 @@ impl Expectation {
             payload["produced_by"] = serde_json::to_value(blocked.producer).unwrap_or_default();
             if let Some(trigger) = blocked.trigger {
                 payload["trigger"] = serde_json::to_value(trigger).unwrap_or_default();
+            }
+            if let (Some(number), Some(row)) =
+                (blocked.attempts.last(), payload.pointer_mut("/iterations/0/number"))
+            {
+                *row = Value::from(*number);
             }
         }
         if let (Some(number), ApproachRule::Stated) = (&self.known.numbered, self.approach) {

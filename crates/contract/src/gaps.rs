@@ -62,6 +62,8 @@ pub fn engineer_output(it: &GapProposals) -> Result<EngineerOutput, Vec<Contract
                     position: answer.position.clone(),
                     rationale: answer.rationale.clone(),
                     alternative: answer.alternative.clone(),
+                    trade_off: answer.trade_off.clone(),
+                    alternative_trade_off: answer.alternative_trade_off.clone(),
                 }
             }
         };
@@ -95,6 +97,7 @@ pub fn reviewer_output(it: &GapReview) -> Result<ReviewerOutput, Vec<ContractPro
             gap: gap.clone(),
             severity: issue.severity.into(),
             concern: issue.concern.0.clone(),
+            trade_off: issue.trade_off.clone(),
         }));
         output.verdicts.push(ProposalVerdict { gap, judgement });
     }

@@ -120,6 +120,12 @@ pub(crate) fn label(key: &str) -> String {
     }
 }
 
+/// Whether an ampersand before this text would start a character reference.
+fn starts_entity(rest: &[char]) -> bool {
+    let end = rest.iter().position(|c| !c.is_ascii_alphanumeric() && *c != '#');
+    end.is_some_and(|end| end > 0 && rest[end] == ';')
+}
+
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let chars: Vec<char> = text.chars().collect();
@@ -131,12 +137,14 @@ fn escape(text: &str) -> String {
         let is_inside_word = is_word(at.checked_sub(1)) && is_word(Some(at + 1));
         let ends_number = number > 0 && at == start + number;
         match c {
-            '&' => out.push_str("&amp;"),
+            '&' if starts_entity(&chars[at + 1..]) => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '_' if is_inside_word => out.push('_'),
-            '\\' | '*' | '_' | '[' | ']' | '>' | '#' | '|' | '~' | '`' => out.extend(['\\', *c]),
+            '\\' | '*' | '_' | '[' | ']' | '~' | '`' => out.extend(['\\', *c]),
             '!' if chars.get(at + 1) == Some(&'[') => out.push_str("\\!"),
-            '-' | '+' | '=' | ':' if at == start => out.extend(['\\', *c]),
+            // A number sign after a space could close a heading.
+            '#' if at == start || chars[at - 1].is_whitespace() => out.push_str("\\#"),
+            '-' | '+' | '=' | ':' | '>' | '|' if at == start => out.extend(['\\', *c]),
             '.' | ')' if ends_number => out.extend(['\\', *c]),
             c => out.push(*c),
         }

@@ -136,6 +136,7 @@ impl Outline<'_> {
         };
         let field = path.strip_prefix("payload.findings[].");
         (path == "payload.verdict" && expected.says.len() > 1)
+            || path == "payload.constraints"
             || field.is_some_and(|field| needs.iter().any(|need| need.name() == field))
     }
 
@@ -145,6 +146,7 @@ impl Outline<'_> {
             "started_at" | "completed_at" => true,
             "payload.findings" => expected.findings == FindingsRule::NotAsked,
             "payload.flags" => expected.sets.is_empty(),
+            "payload.constraints" => expected.known.constraints.is_empty(),
             "payload.findings[].injected_by" => expected.injects.is_empty(),
             _ => false,
         }

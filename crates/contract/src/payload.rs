@@ -12,7 +12,7 @@ use remand_kernel::change::Approach;
 use remand_kernel::criteria::CriterionJudgement;
 use remand_kernel::event::{self, Item};
 use remand_ledger::BlobId;
-use remand_ledger::fact::{Note, NoteKind};
+use remand_ledger::fact::{Decision, Note, NoteKind};
 use remand_notation::ordered;
 use serde_json::Value;
 
@@ -139,7 +139,15 @@ impl Payload {
     }
 
     pub(super) fn disputes(&self) -> Vec<Dispute> {
-        if let Payload::Implementation(it) = self { it.disputes.clone() } else { Vec::new() }
+        if let Payload::Implementation(it) = self {
+            it.disputes.clone()
+        } else if let Payload::Design(it) = self {
+            it.disputes.clone()
+        } else if let Payload::Plan(it) = self {
+            it.disputes.clone()
+        } else {
+            Vec::new()
+        }
     }
 
     pub(super) fn judgements(&self) -> &[ReportedJudgement] {
@@ -163,9 +171,38 @@ impl Payload {
         if let Payload::Spec(spec) = self {
             notes.extend(spec.concerns.iter().map(|it| note(NoteKind::Concern, it.text.0.clone(), &[])));
         }
+        if let Payload::Design(design) = self {
+            let files: Vec<String> = design.components.iter().flat_map(|part| part.files.clone()).collect();
+            notes.extend(design.decisions.iter().map(|decision| decision_note(decision.into(), &files)));
+        }
+        if let Payload::Plan(plan) = self {
+            let files = plan.tasks.iter().flat_map(|task| &task.files);
+            let files: Vec<String> = files.map(|file| file.path.0.clone()).collect();
+            notes.extend(plan.decisions.iter().map(|decision| decision_note(decision.into(), &files)));
+        }
+        if let Payload::Prose(prose) = self {
+            let decisions = DesignDocument::read(prose.markdown.0.as_str()).decisions();
+            notes.extend(decisions.into_iter().map(|decision| {
+                let decision = Decision {
+                    id: decision.id,
+                    title: decision.title,
+                    context: decision.affects,
+                    rejected: Some(decision.alternatives).filter(|it| !it.is_empty()).into_iter().collect(),
+                    rationale: decision.rationale,
+                    ..Decision::default()
+                };
+                decision_note(decision, &[])
+            }));
+        }
         if let Payload::Knowledge(it) = self {
-            notes.extend(it.decisions.iter().map(|decision| {
-                note(NoteKind::Decision, with_reason(&decision.text.0, &decision.rationale), &decision.files)
+            notes.extend(it.decisions.iter().map(|entry| {
+                let decision = Decision {
+                    id: entry.id.clone(),
+                    title: entry.text.0.clone(),
+                    rationale: entry.rationale.clone(),
+                    ..Decision::default()
+                };
+                decision_note(decision, &entry.files)
             }));
             notes.extend(it.lessons.iter().map(|lesson| {
                 note(NoteKind::Lesson, with_reason(&lesson.text.0, &lesson.evidence), &lesson.files)
@@ -180,7 +217,16 @@ impl Payload {
 }
 
 fn note(kind: NoteKind, text: String, files: &[String]) -> Note {
-    Note { kind, text, files: files.to_vec(), blob: None }
+    Note { files: files.to_vec(), ..Note::new(kind, text) }
+}
+
+/// A decision for the decisions log, with the files that it concerns.
+pub fn decision_note(decision: Decision, files: &[String]) -> Note {
+    let mut files = files.to_vec();
+    files.sort();
+    files.dedup();
+    let text = with_reason(&decision.title, &decision.rationale);
+    Note { files, decision: Some(decision), ..Note::new(NoteKind::Decision, text) }
 }
 
 fn with_reason(text: &str, reason: &str) -> String {

@@ -1,6 +1,6 @@
 //! Reads a document as the result of one dispatch: validates it, checks the rules and converts it for the kernel.
 
-use super::expectation::{Expectation, FindingsRule};
+use super::expectation::{DISPUTED, Expectation, FindingsRule};
 use super::find::{RawResult, find};
 use super::limits::ResultLimits;
 use super::payload::Payload;
@@ -144,7 +144,7 @@ fn read_respelled(
 /// without a design. Then the findings are the whole result.
 fn effective_schema(value: &Value, verdict: &str, expected: &Expectation) -> SchemaId {
     let is_success = expected.says.first().map(String::as_str) == Some(verdict);
-    if is_success || expected.findings == FindingsRule::NotAsked {
+    if is_success || verdict == DISPUTED || expected.findings == FindingsRule::NotAsked {
         return expected.schema;
     }
     match expected.schema {

@@ -10,10 +10,7 @@ fn expectation(title: &str) -> Expectation {
     let role = roles.get(title).expect("a shipped role");
     let says: Vec<&str> = role.says.iter().map(String::as_str).collect();
     let mut expected = Expectation::new(role.result.parse().expect("a schema"), title, "a-phase", &says);
-    if role.findings {
-        let needs = if role.by_kind { vec![FindingField::Kind] } else { Vec::new() };
-        expected.findings = FindingsRule::Reports { needs };
-    }
+    expected.findings = FindingsRule::of_contract(role.findings, role.by_kind);
     if role.states_approach {
         expected.approach = ApproachRule::Stated;
     }

@@ -3,7 +3,7 @@
 //! The crate is pure: it turns a program into text, the same text each time. It does not decide what a route means;
 //! `remand_kernel::resolve` does.
 
-mod columns;
+pub mod columns;
 pub mod phrase;
 
 pub mod edges;

@@ -99,6 +99,7 @@ impl Sample {
             contracts: vec![contract()],
             operations: vec![operation()],
             injects: Vec::new(),
+            confirms_origin: false,
             failure: Vec::new(),
         };
         program.phases[0].work = Work::Role { contract: ContractId(0), nearest: Nearest::Named };
@@ -138,6 +139,8 @@ fn phase(name: &str) -> Phase {
         repeats: 2,
         status: String::new(),
         checkpoint: false,
+        everything: false,
+        afresh: false,
         line: 0,
     }
 }

@@ -1,6 +1,7 @@
 //! Reads artifacts from the ledger.
 
 use crate::site::Trouble;
+use remand_contract::schema::implementation::Dispute;
 use remand_contract::schema::plan::PlannedTask;
 use remand_contract::{RawResult, ResultLimits, find};
 use remand_ledger::query::ArtifactRow;
@@ -49,7 +50,12 @@ pub fn parsed(rows: &[ArtifactRow], reader: &Reader) -> Result<BTreeMap<String, 
 
 /// A stored artifact as structured data; `None` if it is not structured.
 pub fn document(text: &str) -> Option<Value> {
-    let raw = RawResult { file: Some(text.as_bytes().to_vec()), answer: String::new() };
+    document_of(Some(text.to_string()), String::new())
+}
+
+/// A result as structured data, from the file or the answer of an agent; `None` if neither is structured.
+pub fn document_of(file: Option<String>, answer: String) -> Option<Value> {
+    let raw = RawResult { file: file.map(String::into_bytes), answer };
     find(&raw, &ResultLimits::default()).ok().map(|found| found.value)
 }
 
@@ -71,6 +77,16 @@ pub fn markdown(text: &str) -> Option<String> {
 /// The payload of a parsed result; `None` if it has another schema.
 pub fn payload_of<P: DeserializeOwned>(result: Value) -> Option<P> {
     serde_json::from_value::<StoredResult<P>>(result).ok().map(|stored| stored.payload)
+}
+
+/// The findings that a result disputes.
+pub fn disputes(result: Value) -> Vec<Dispute> {
+    #[derive(Deserialize)]
+    struct Disputing {
+        #[serde(default)]
+        disputes: Vec<Dispute>,
+    }
+    payload_of::<Disputing>(result).map(|payload| payload.disputes).unwrap_or_default()
 }
 
 /// The payload of the latest version of a structured artifact; `None` if it is missing or has another schema.

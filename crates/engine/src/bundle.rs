@@ -4,17 +4,19 @@ mod lowered;
 
 use crate::artifacts;
 use crate::clock;
+use crate::outputs;
+use crate::row_names::REVERT;
 use crate::site::Trouble;
 use lowered::{ConfidenceEffect, confidence_effects};
-use remand_contract::schema::words::ReportedRisk;
-use remand_kernel::Event;
 use remand_kernel::evidence::RowPhase;
 use remand_kernel::finding::Severity;
 use remand_kernel::program::Confidence;
 use remand_kernel::state::FiledStatus;
+use remand_kernel::{Event, Outcome};
 use remand_ledger::fact::NoteKind;
 use remand_ledger::query::{
-    CheckFilter, CheckRow, DispatchRow, FindingRow, JournalRow, NoteRow, RunRow, RunStage,
+    ArtifactRow, CheckFilter, CheckRow, DefectResolution, DispatchRow, FindingRow, JournalRow, NoteRow,
+    RunRow, RunStage,
 };
 use remand_ledger::{LedgerError, Millis, Reader, RunId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,13 +48,14 @@ pub fn text(reader: &Reader, run: &RunId) -> Result<String, LedgerError> {
     page.confidence(&row, &findings, &notes, &confidence_effects);
     page.tasks(reader, run, &checks)?;
     page.reviews(reader, run, &checks)?;
+    page.finding_counts(&findings);
     page.criteria(&checks);
-    page.blast_radius(reader, run, &notes)?;
-    page.known_issues(&findings);
+    page.blast_radius(reader, run, &checks, &notes)?;
+    page.known_issues(reader, run, &findings)?;
     page.degradations(&notes, &confidence_effects);
     page.notes("Violations", &notes, NoteKind::Violation, "No role stepped outside its permissions.");
     page.notes("Warnings", &notes, NoteKind::Warning, "None.");
-    page.notes("Decisions", &notes, NoteKind::Decision, "None recorded.");
+    page.notes("Decisions", &outputs::without_superseded(notes), NoteKind::Decision, "None recorded.");
     page.gates(reader, run)?;
     page.rollback(reader, &row)?;
     page.cost(reader, run, &row)?;
@@ -129,7 +132,11 @@ impl Page {
             );
             for task in &tasks {
                 let iteration = task.iteration.map_or_else(|| "never".to_string(), |count| count.to_string());
-                let suffix = if task.listed { "" } else { " (not in the last plan)" };
+                let suffix = match (reverted_at(checks, &task.task), task.listed) {
+                    (Some(_), _) => " (reverted)",
+                    (None, true) => "",
+                    (None, false) => " (not in the last plan)",
+                };
                 self.line(format!(
                     "| {}{suffix} | {} | {} | {} | {iteration} |",
                     cell(&task.task),
@@ -188,16 +195,18 @@ impl Page {
         if reviews.is_empty() {
             return self.verdicts(&reader.dispatches(run)?);
         }
+        let models = models(&reader.journal(run, 0)?);
         self.line(
-            "| review | round | verdict | highest severity | summary |\n| --- | --- | --- | --- | --- |",
+            "| review | round | model | verdict | highest severity | summary |\n| --- | --- | --- | --- | --- | --- |",
         );
         for row in reviews {
             self.line(format!(
-                "| {} | {} | {} | {} | {} |",
+                "| {} | {} | {} | {} | {} | {} |",
                 cell(&row.name),
                 row.round,
+                cell(models.get(&row.seq).map_or("unknown", String::as_str)),
                 cell(row.verdict.as_deref().unwrap_or_default()),
-                row.severity.map_or("", severity),
+                row.severity.map_or("", Severity::name),
                 cell(first_line(&row.snippet).unwrap_or_default())
             ));
         }
@@ -212,18 +221,43 @@ impl Page {
             self.line("None.");
             return Ok(());
         }
-        self.line("| phase | by | round | verdict | summary |\n| --- | --- | --- | --- | --- |");
+        self.line(
+            "| phase | by | round | model | verdict | summary |\n| --- | --- | --- | --- | --- | --- |",
+        );
         for row in reviews {
             self.line(format!(
-                "| {} | {} | {} | {} | {} |",
+                "| {} | {} | {} | {} | {} | {} |",
                 cell(&row.phase),
                 cell(&row.role),
                 row.visit,
+                cell(row.model.as_deref().unwrap_or("unknown")),
                 cell(row.says.as_deref().unwrap_or_default()),
                 cell(row.summary.as_deref().and_then(first_line).unwrap_or_default())
             ));
         }
         Ok(())
+    }
+
+    /// How many findings there were, and what happened to them.
+    fn finding_counts(&mut self, findings: &[FindingRow]) {
+        let mut counts = [("fixed", 0), ("open", 0), ("sent further back", 0), ("for later", 0)];
+        for finding in findings {
+            let place = match finding.status {
+                // A later report of the same finding counts instead; advice is not a defect.
+                FiledStatus::Superseded | FiledStatus::Advice => continue,
+                FiledStatus::Open => 1,
+                FiledStatus::Settled | FiledStatus::PassedOn if finding.known => 1,
+                FiledStatus::Settled => 0,
+                FiledStatus::PassedOn => 2,
+                FiledStatus::FollowUp => 3,
+            };
+            counts[place].1 += 1;
+        }
+        let found: u32 = counts.iter().map(|(_, count)| count).sum();
+        let fixed = counts[0].1;
+        let rest = counts[1..].iter().filter(|(_, count)| *count > 0);
+        let rest: String = rest.map(|(word, count)| format!(", {count} {word}")).collect();
+        self.line(format!("\nFindings: {found} found, {fixed} fixed{rest}."));
     }
 
     fn criteria(&mut self, checks: &[CheckRow]) {
@@ -245,10 +279,18 @@ impl Page {
         }
     }
 
-    fn blast_radius(&mut self, reader: &Reader, run: &RunId, notes: &[NoteRow]) -> Result<(), LedgerError> {
+    fn blast_radius(
+        &mut self,
+        reader: &Reader,
+        run: &RunId,
+        checks: &[CheckRow],
+        notes: &[NoteRow],
+    ) -> Result<(), LedgerError> {
         self.section("Blast radius");
         let mut files = BTreeSet::new();
-        for artifact in reader.artifacts(run)?.iter().filter(|row| row.format == "patch") {
+        let is_kept = |row: &&ArtifactRow| reverted_at(checks, &row.part).is_none_or(|seq| seq < row.seq);
+        let artifacts = reader.artifacts(run)?;
+        for artifact in artifacts.iter().filter(|row| row.format == "patch").filter(is_kept) {
             let patch = reader.blob(artifact.blob)?;
             files.extend(touched_files(&String::from_utf8_lossy(&patch)));
         }
@@ -267,9 +309,22 @@ impl Page {
         Ok(())
     }
 
-    fn known_issues(&mut self, findings: &[FindingRow]) {
+    fn known_issues(
+        &mut self,
+        reader: &Reader,
+        run: &RunId,
+        findings: &[FindingRow],
+    ) -> Result<(), LedgerError> {
         self.section("Known issues");
-        let open = |finding: &&FindingRow| finding.known || finding.status == FiledStatus::Open;
+        let settled: BTreeSet<u32> = reader
+            .defects(run)?
+            .iter()
+            .filter(|row| matches!(row.resolution, DefectResolution::Corrected | DefectResolution::Withdrawn))
+            .map(|row| row.position)
+            .collect();
+        let open = |finding: &&FindingRow| {
+            finding.known || finding.status == FiledStatus::Open && !settled.contains(&finding.position)
+        };
         let known: Vec<&FindingRow> = findings.iter().filter(open).collect();
         let follow_ups: Vec<&FindingRow> =
             findings.iter().filter(|finding| finding.status == FiledStatus::FollowUp).collect();
@@ -285,6 +340,7 @@ impl Page {
                 self.line(issue(finding));
             }
         }
+        Ok(())
     }
 
     fn notes(&mut self, title: &str, notes: &[NoteRow], kind: NoteKind, empty_text: &str) {
@@ -437,6 +493,12 @@ impl Page {
     }
 }
 
+/// The event that reverted the change of a task.
+fn reverted_at(checks: &[CheckRow], task: &str) -> Option<u64> {
+    let name = format!("{REVERT}{task}");
+    checks.iter().filter(|row| row.name == name).map(|row| row.seq).max()
+}
+
 /// Why a gate has no answer.
 fn withdrawn(journal: &[JournalRow], at: Millis) -> String {
     let rolled_back = journal.iter().filter(|row| row.at == at).find_map(|row| match &row.event {
@@ -448,22 +510,22 @@ fn withdrawn(journal: &[JournalRow], at: Millis) -> String {
     rolled_back.unwrap_or_else(|| "withdrawn: the run continued without an answer".to_string())
 }
 
+/// The model that returned each result, by the number of the event.
+fn models(journal: &[JournalRow]) -> BTreeMap<u64, String> {
+    let model = |row: &JournalRow| match &row.event {
+        Event::Ended { outcome: Outcome::Said(report), .. } => Some((row.seq, report.model.clone()?)),
+        _ => None,
+    };
+    journal.iter().filter_map(model).collect()
+}
+
 fn issue(finding: &FindingRow) -> String {
     let location = if finding.place.file.is_empty() {
         String::new()
     } else {
         format!(" in `{}`", cell(&finding.place.file))
     };
-    format!("- {} {}{location}: {}", severity(finding.severity), cell(&finding.id), cell(&finding.claim))
-}
-
-fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Minor => "minor",
-        Severity::Major => "major",
-        Severity::Critical => "critical",
-        Severity::Blocker => "blocker",
-    }
+    format!("- {} {}{location}: {}", finding.severity.name(), cell(&finding.id), cell(&finding.claim))
 }
 
 /// Text that cannot break the page: one line, no table bars, no control characters.
@@ -506,14 +568,6 @@ fn unquote(name: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn risk(risk: ReportedRisk) -> &'static str {
-    match risk {
-        ReportedRisk::Green => "green",
-        ReportedRisk::Yellow => "yellow",
-        ReportedRisk::Red => "red",
-    }
-}
-
 /// The risk of each file, from the plan.
 fn risks(reader: &Reader, run: &RunId) -> Result<Vec<(String, String)>, LedgerError> {
     let plans = reader.artifacts(run)?;
@@ -522,7 +576,7 @@ fn risks(reader: &Reader, run: &RunId) -> Result<Vec<(String, String)>, LedgerEr
     };
     let tasks = artifacts::tasks(&artifacts::content(reader, plan.blob)?);
     let files = tasks.into_iter().flat_map(|entry| entry.task.files);
-    Ok(files.map(|file| (file.path.0, risk(file.risk).to_string())).collect())
+    Ok(files.map(|file| (file.path.0, file.risk.name().to_string())).collect())
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ pub mod site;
 pub mod bundle;
 pub mod dispatch;
 pub mod operations;
+pub mod outputs;
 pub mod quality;
 pub mod question;
 pub mod rounds;

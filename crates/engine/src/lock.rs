@@ -1,4 +1,4 @@
-//! The driver's lock: one process at a time drives a run, and others can see which one.
+//! The lock of the driving process: one process at a time drives a run, and others can see which one.
 
 use crate::clock;
 use remand_ledger::RunId;

@@ -57,7 +57,7 @@ impl SealError {
         match self {
             SealError::Ledger(error) => error.hint(),
             SealError::File { .. } => {
-                "name a folder that does not exist yet, inside a folder that you may write"
+                "name a folder that does not exist yet, inside a folder that you may write to"
             }
             SealError::BadKey { .. } => "move the file away; the next export creates a new key",
             SealError::Unreadable { .. } | SealError::BadManifest { .. } => {

@@ -19,7 +19,7 @@ pub(super) struct BranchCommit {
 /// The trailers that mark handed-over work; earlier versions wrote the second one.
 const HANDED_OVER: &str = "key=Remand-Handed-Over,key=Remand-Unverified";
 
-/// The commits of a branch since a base, latest first. At most a hundred are returned.
+/// The commits of a branch since a base, latest first. Without a base, the latest hundred commits.
 pub(super) fn branch_commits(
     repository: &Repository,
     branch: &str,
@@ -33,8 +33,11 @@ pub(super) fn branch_commits(
         Some(base) => format!("{base}..refs/heads/{branch}"),
         None => format!("refs/heads/{branch}"),
     };
-    let words =
-        ["log", "-z", "-100", "--no-show-signature", "--no-decorate", "--no-notes", &format, &range, "--"];
+    let mut words = vec!["log", "-z", "--no-show-signature", "--no-decorate", "--no-notes", format.as_str()];
+    if base.is_none() {
+        words.push("-100");
+    }
+    words.extend([range.as_str(), "--"]);
     let output = git(&repository.objects(), words).run()?;
     fields(&output).map(|record| parse_commit(&String::from_utf8_lossy(record))).collect()
 }

@@ -532,6 +532,20 @@ fn a_rollback_reverts_the_commit_once_and_gives_the_command_for_other_branches()
 }
 
 #[test]
+fn a_rollback_finds_the_commit_below_a_hundred_later_ones() {
+    let bed = Testbed::new();
+    let trees = run_with_work(&bed);
+    let commit = commit_id(trees.commit(&FileContents::new(), &message(), "c2", &no_hook_files).unwrap());
+    bed.git(&["checkout", "-q", "remand/r1"]);
+    for _ in 0..100 {
+        bed.git(&["commit", "-q", "--allow-empty", "-m", "on top"]);
+    }
+    bed.git(&["checkout", "-q", "main"]);
+    let RollbackResult::Reverted { commits, .. } = trees.rollback().unwrap() else { panic!() };
+    assert_eq!(commits.last, commit);
+}
+
+#[test]
 fn a_rollback_does_not_touch_a_checked_out_branch_or_later_work() {
     let bed = Testbed::new();
     let trees = run_with_work(&bed);

@@ -155,6 +155,23 @@ impl Repository {
         git(&self.objects(), words.into_iter().chain([before.tree(), after.tree()])).run()
     }
 
+    /// Returns the difference of two texts as a patch with this name; empty if they are equal.
+    pub fn text_difference(&self, name: &str, before: &str, after: &str) -> Result<String, GitError> {
+        let blob = |text: &str| {
+            git(&self.objects(), ["hash-object", "-w", "--stdin"]).input(text.as_bytes().to_vec()).line()
+        };
+        let words = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--text"];
+        let (before, after) = (blob(before)?, blob(after)?);
+        let patch = git(&self.objects(), words.into_iter().chain([before.as_str(), after.as_str()])).run()?;
+        // git names the two sides by their ids.
+        let patch = String::from_utf8_lossy(&patch).into_owned();
+        let hunks: Vec<&str> = patch.lines().skip_while(|line| !line.starts_with("@@")).collect();
+        if hunks.is_empty() {
+            return Ok(String::new());
+        }
+        Ok(format!("--- {name} as you judged it\n+++ {name} now\n{}\n", hunks.join("\n")))
+    }
+
     fn rows(&self, before: &str, after: &str) -> Result<Vec<DiffRow>, GitError> {
         let words = ["diff-tree", "-r"].iter().chain(RAW_DIFF).copied().chain([before, after]);
         rows(&git(&self.objects(), words).run()?)

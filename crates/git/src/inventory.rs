@@ -295,9 +295,10 @@ impl Inventory {
 
 /// Replaces a file with a copy that has the same content and mode and a new inode.
 fn break_hard_link(file: &Path) -> Result<(), GitError> {
-    let temporary = file.with_extension("parted");
+    let numbered = |number: u64| file.with_file_name(format!(".remand-{number}"));
+    let is_unused = |number: &u64| fs::symlink_metadata(numbered(*number)).is_err();
+    let temporary = numbered((0..).find(is_unused).unwrap_or(u64::MAX));
     let replace_file = || {
-        remove(&temporary).map_err(std::io::Error::other)?;
         fs::copy(file, &temporary)?;
         fs::rename(&temporary, file)
     };
@@ -306,9 +307,8 @@ fn break_hard_link(file: &Path) -> Result<(), GitError> {
 
 fn set_mode(file: &Path, mode: u32) -> Result<(), GitError> {
     match fs::symlink_metadata(file) {
-        Ok(found) if !found.is_symlink() => {
-            fs::set_permissions(file, fs::Permissions::from_mode(mode)).map_err(error::file("open", file))
-        }
+        Ok(found) if !found.is_symlink() => fs::set_permissions(file, fs::Permissions::from_mode(mode))
+            .map_err(error::file("set the mode of", file)),
         // A link has no mode, and a file that is gone needs none.
         Ok(_) | Err(_) => Ok(()),
     }

@@ -99,6 +99,20 @@ fn pipes_sockets_links_modes_and_empty_folders_are_found_and_undone() {
 
 // CORE-05
 #[test]
+fn breaking_a_hard_link_changes_no_other_file() {
+    let fixture = Fixture::new();
+    let others = ["README.parted", ".remand-0", ".remand-1"];
+    others.iter().for_each(|name| put(fixture.tree.path(), name, name.as_bytes()));
+    fs::hard_link(fixture.at("README.md"), fixture.tree.path().with_file_name("outside")).unwrap();
+    let files = contents(fixture.tree.path());
+    let leftovers = fixture.leftovers();
+    assert_eq!(leftovers, [Leftover { path: "README.md".into(), kind: LeftoverKind::HardLink }]);
+    fixture.tree.undo_leftovers(&fixture.before, &leftovers).unwrap();
+    assert_eq!((contents(fixture.tree.path()), fixture.leftovers()), (files, Vec::new()));
+}
+
+// CORE-05
+#[test]
 fn ignored_files_are_found_unless_they_are_build_output() {
     let fixture = Fixture::new();
     put(fixture.tree.path(), "target/debug/app", b"built");

@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 use super::testbed::{Testbed, contents, get, git_in, put, task_tree};
+use super::worktree::write_atomically;
 use super::*;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -190,4 +191,14 @@ fn a_moved_checkout_keeps_its_work_trees() {
     let trees = RunTrees::open(&repository, "r1", &bed.runs().join("r1")).unwrap();
     assert_eq!(trees.main_tree().snapshot().unwrap(), state);
     assert_eq!(git_in(trees.main_tree().path(), &["status", "--porcelain"]), "?? work");
+}
+
+#[test]
+fn an_atomic_write_changes_no_other_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("1.new"), "other").unwrap();
+    write_atomically(&at("1.task"), b"t1").unwrap();
+    assert_eq!(fs::read_to_string(at("1.new")).unwrap(), "other");
+    assert_eq!(fs::read_to_string(at("1.task")).unwrap(), "t1");
 }

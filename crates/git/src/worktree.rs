@@ -147,9 +147,11 @@ pub(super) fn break_lock(lock: &Path) -> Result<(), GitError> {
     }
 }
 
-/// Writes a small file atomically.
+/// Writes a small file atomically. The temporary file has the whole name of the file, because the private files of a
+/// work tree differ only in their extensions.
 pub(super) fn write_atomically(file: &Path, content: &[u8]) -> Result<(), GitError> {
-    let temporary = file.with_extension("new");
+    let mut temporary = file.to_path_buf();
+    temporary.as_mut_os_string().push(".new");
     fs::write(&temporary, content).map_err(error::file("write", &temporary))?;
     fs::rename(&temporary, file).map_err(error::file("write", file))
 }

@@ -89,6 +89,8 @@ pub enum QuestionKind {
     Phase,
     /// The kernel, which asks whether to continue or stop.
     Hold(String),
+    /// The kernel, which asks whether the phases named by the findings injected the defects.
+    Origin,
 }
 
 impl Command {

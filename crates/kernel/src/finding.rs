@@ -18,6 +18,17 @@ pub enum Severity {
     Blocker,
 }
 
+impl Severity {
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Minor => "minor",
+            Severity::Major => "major",
+            Severity::Critical => "critical",
+            Severity::Blocker => "blocker",
+        }
+    }
+}
+
 /// What a defect is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -29,6 +40,18 @@ pub enum Category {
     Design,
 }
 
+impl Category {
+    pub fn name(self) -> &'static str {
+        match self {
+            Category::Security => "security",
+            Category::Correctness => "correctness",
+            Category::Performance => "performance",
+            Category::Maintainability => "maintainability",
+            Category::Design => "design",
+        }
+    }
+}
+
 /// The kind of work that removes a defect, earliest work first: the earliest kind among findings decides the route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -37,6 +60,17 @@ pub enum FindingKind {
     Test,
     Production,
     Cosmetic,
+}
+
+impl FindingKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            FindingKind::Plan => "plan",
+            FindingKind::Test => "test",
+            FindingKind::Production => "production",
+            FindingKind::Cosmetic => "cosmetic",
+        }
+    }
 }
 
 /// Where a defect is. Line numbers are shown but never compared, because code moves.

@@ -19,6 +19,7 @@ pub mod operation;
 pub mod program;
 pub mod resolve;
 
+pub mod brief;
 pub mod command;
 mod end;
 pub mod event;

@@ -28,6 +28,9 @@ pub struct Program {
     pub operations: Vec<Operation>,
     /// The phases that a finding may name as its origin, earliest first.
     pub injects: Vec<PhaseId>,
+    /// In interactive mode, a human confirms the origin of findings before they are sent back to it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub confirms_origin: bool,
     /// The operations to perform when the run fails or is cancelled.
     pub failure: Vec<OperationId>,
 }
@@ -63,6 +66,12 @@ pub struct Phase {
     pub status: String,
     /// Entering the phase starts a round that can be rolled back.
     pub checkpoint: bool,
+    /// The phase is given every result of the run.
+    #[serde(default)]
+    pub everything: bool,
+    /// The phase starts from nothing when it runs again: its own earlier work is not given to it.
+    #[serde(default)]
+    pub afresh: bool,
     /// Line in the workflow file, from 1.
     pub line: u32,
 }
@@ -197,6 +206,22 @@ impl Action {
         }
     }
 
+    /// Whether the action ends the run.
+    pub fn is_end(&self) -> bool {
+        match self {
+            Action::Done | Action::Fail | Action::Stop(_) => true,
+            Action::Next
+            | Action::To(_)
+            | Action::Remand(_)
+            | Action::RemandInjector
+            | Action::Restore(_)
+            | Action::Return
+            | Action::Raise(_)
+            | Action::Hold
+            | Action::Ignore => false,
+        }
+    }
+
     /// The phase that the action names.
     pub fn target_phase(&self) -> Option<PhaseId> {
         match self {
@@ -221,21 +246,27 @@ pub enum Effect {
     Dissent,
     Degradation,
     Blockers,
+    /// The open findings bind the next phase, whose contract demands an answer to each.
+    Constraints,
 }
 
 impl Effect {
+    pub const ALL: [Effect; 4] =
+        [Effect::Dissent, Effect::Degradation, Effect::Constraints, Effect::Blockers];
+
     pub fn name(self) -> &'static str {
         match self {
             Effect::Dissent => "dissent",
             Effect::Degradation => "degradation",
             Effect::Blockers => "blockers",
+            Effect::Constraints => "constraints",
         }
     }
 
     /// The highest confidence that is left after this effect.
     pub fn ceiling(self) -> Confidence {
         match self {
-            Effect::Dissent | Effect::Degradation => Confidence::Medium,
+            Effect::Dissent | Effect::Degradation | Effect::Constraints => Confidence::Medium,
             Effect::Blockers => Confidence::Low,
         }
     }
@@ -247,7 +278,7 @@ impl Effect {
 pub enum Confidence {
     /// A budget was exhausted, work was reverted, or a required signal is missing.
     Low,
-    /// All gates passed, with dissent or degradation.
+    /// All gates passed, with dissent, degradation or constraints that the plan meets.
     Medium,
     /// All gates passed, nothing open above minor, nothing degraded.
     High,

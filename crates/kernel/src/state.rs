@@ -7,6 +7,7 @@ use crate::event::{Item, Limits, Mode, Risk};
 use crate::finding::Finding;
 use crate::ids::{ArtifactId, BudgetId, CommandId, FlagId, Lane, ListId, PhaseId, SignalId};
 use crate::program::{Confidence, Program};
+use crate::ruling::{Rule, Why};
 use crate::signal::Failure;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -54,6 +55,9 @@ pub struct State {
     pub task_inbox: BTreeMap<String, Vec<u32>>,
     /// Known issues: open findings that do not stop the run.
     pub known: Vec<u32>,
+    /// Open findings that bind a phase: each of its results answers them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<Constraint>,
     /// What the detectors remember about each phase that changes something.
     pub memories: Vec<Memory>,
     /// Counts changes of artifacts.
@@ -263,6 +267,14 @@ pub enum FiledStatus {
     Settled,
 }
 
+/// A finding that binds a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Constraint {
+    /// Index into the findings of the run.
+    pub finding: u32,
+    pub phase: PhaseId,
+}
+
 /// What the detectors remember about one phase's changes since its inputs last changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
@@ -301,6 +313,12 @@ pub enum HoldCause {
     },
     /// A route of the workflow.
     Route,
+    /// Findings wait to be sent back to their origin until a human has confirmed it. The ruling follows then.
+    Origin {
+        signal: SignalId,
+        rule: Rule,
+        why: Why,
+    },
 }
 
 /// What the run has used so far.
@@ -342,6 +360,7 @@ impl State {
             attempts: BTreeMap::new(),
             task_inbox: BTreeMap::new(),
             known: Vec::new(),
+            constraints: Vec::new(),
             memories: Vec::new(),
             changes: 0,
             approaches: Vec::new(),
@@ -374,6 +393,11 @@ impl State {
 
     pub fn digest(&self, artifact: ArtifactId) -> Digest {
         self.versions[artifact.index()]
+    }
+
+    /// The findings that bind a phase, as indexes.
+    pub fn constraints_of(&self, phase: PhaseId) -> impl Iterator<Item = u32> {
+        self.constraints.iter().filter(move |bound| bound.phase == phase).map(|bound| bound.finding)
     }
 
     /// How the run ended; `None` while it runs.

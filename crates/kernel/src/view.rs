@@ -319,6 +319,7 @@ pub fn command(program: &Program, command: &Command) -> String {
             let asked = match &question.kind {
                 QuestionKind::Phase => program.phase(question.id.phase).name.clone(),
                 QuestionKind::Hold(reason) => format!("whether to continue: {reason}"),
+                QuestionKind::Origin => "which phases injected the defects".to_string(),
             };
             let mut line = format!("ask {asked}: {}", options.join(", "));
             if !withheld.is_empty() {

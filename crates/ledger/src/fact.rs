@@ -2,9 +2,12 @@
 //! facts with their event, so every projection can be rebuilt from the journal.
 
 use remand_kernel::change::Digest;
+use remand_kernel::event::Risk;
 use remand_kernel::evidence::{RowPhase, Tier};
 use remand_kernel::finding::Severity;
+use remand_kernel::program::Confidence;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Identifies a run. Ids sort by time and are valid in branch, tag and folder names.
@@ -249,6 +252,9 @@ pub struct Telemetry {
     /// The price that the cost was computed from; `None` if the agent reported the cost, or the cost is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<String>,
+    /// The bytes that the agent was given, by section.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub brief: BTreeMap<String, u64>,
 }
 
 /// Tokens by kind, each counted once.
@@ -300,6 +306,35 @@ pub struct Note {
     pub files: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blob: Option<BlobId>,
+    /// The decision that the text states; `None` for a sentence of the engine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+}
+
+/// A decision of a role, as the decisions log keeps it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Decision {
+    /// The role's own id, such as `D-1`; roles may use the same ids.
+    pub id: String,
+    pub title: String,
+    /// Why a decision was needed.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub context: String,
+    /// The chosen alternative.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub selected: String,
+    /// The alternatives that were not chosen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub rationale: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Confidence>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub risk: Option<Risk>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub decided_by: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -325,6 +360,13 @@ pub enum NoteKind {
     Mapped,
     /// A dispatch that a crash interrupted and that was started again.
     Interrupted,
+}
+
+impl Note {
+    /// A note with nothing but a text.
+    pub fn new(kind: NoteKind, text: impl Into<String>) -> Note {
+        Note { kind, text: text.into(), files: Vec::new(), blob: None, decision: None }
+    }
 }
 
 impl Facts {

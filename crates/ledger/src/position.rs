@@ -45,6 +45,8 @@ pub enum HoldReason {
     },
     /// A route of the workflow holds the run.
     Route,
+    /// A human must confirm which phases injected the defects.
+    Origin,
 }
 
 impl RunPosition {
@@ -72,6 +74,7 @@ impl HoldReason {
                 HoldReason::Limit { limit: LimitKind::from_name(limit), name: limit.clone() }
             }
             HoldCause::Route => HoldReason::Route,
+            HoldCause::Origin { .. } => HoldReason::Origin,
         }
     }
 }
@@ -89,9 +92,10 @@ impl fmt::Display for RunPosition {
             {
                 format!("hold: {text}")
             }
-            HoldReason::Environment { .. } | HoldReason::Limit { .. } | HoldReason::Route => {
-                "hold".to_string()
-            }
+            HoldReason::Environment { .. }
+            | HoldReason::Limit { .. }
+            | HoldReason::Route
+            | HoldReason::Origin => "hold".to_string(),
         });
         let parts: Vec<String> = hold.chain(lanes.iter().map(ToString::to_string)).collect();
         f.write_str(&parts.join(", "))

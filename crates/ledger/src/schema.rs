@@ -36,6 +36,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/shorter.sql"),
     include_str!("schema/lines.sql"),
     include_str!("schema/facts.sql"),
+    concat!(include_str!("schema/rounds.sql"), include_str!("schema/decisions.sql")),
 ];
 
 /// Ledgers of formats before this one are rebuilt, which fills the columns that it added.

@@ -10,7 +10,8 @@ pub(crate) const PROJECTION_SCHEMA: &str = concat!(
     include_str!("schema/price.sql"),
     include_str!("schema/appended.sql"),
     include_str!("schema/settled.sql"),
-    include_str!("schema/facts.sql")
+    include_str!("schema/facts.sql"),
+    include_str!("schema/decisions.sql")
 );
 
 /// A projection table.

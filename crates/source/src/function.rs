@@ -65,7 +65,7 @@ impl ParsedSource<'_> {
         let name = self.text_of(declaration.child_by_field_name("name")?);
         let body = function.child_by_field_name("body");
         let end = body.map_or(function.end_byte(), |body| body.start_byte());
-        let head = self.between(declaration.start_byte(), end);
+        let head = self.slice(declaration.start_byte(), end);
         Some(Function {
             name: scope.qualified_name(self.language(), name),
             signature: signature(head),

@@ -28,10 +28,6 @@ impl<'t> ParsedSource<'t> {
         self.tree.root_node()
     }
 
-    pub(crate) fn between(&self, start: usize, end: usize) -> &'t str {
-        self.text.get(start..end).unwrap_or_default()
-    }
-
     /// The text of a node.
     pub(crate) fn text_of(&self, node: Node<'_>) -> &'t str {
         self.text.get(node.byte_range()).unwrap_or_default()

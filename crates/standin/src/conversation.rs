@@ -57,6 +57,11 @@ impl Conversation {
         })
     }
 
+    /// The text of all prompts.
+    pub fn prompt_text(&self) -> String {
+        self.prompts().map(|(_, text)| text).collect::<Vec<_>>().join("\n")
+    }
+
     /// The number of tool calls after an index.
     pub fn calls_after(&self, index: usize) -> usize {
         self.history.iter().skip(index + 1).filter(|item| **item == HistoryItem::Call).count()

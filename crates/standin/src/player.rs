@@ -57,6 +57,10 @@ impl ScriptPlayer {
                 message,
             };
         };
+        if let Some(message) = entry.missing(&conversation.prompt_text()) {
+            let outage = Outage { status: 400, retry_after: None, times: None };
+            return PlayedResponse::Fail { outage, message };
+        }
         let plan = self.plan(&entry, conversation, dispatch);
         // Requests after the last turn get the last turn again.
         let turn = &plan.turns[dispatch.played.min(plan.turns.len() - 1)];

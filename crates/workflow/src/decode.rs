@@ -25,6 +25,7 @@ pub fn decode(root: &YamlNode, problems: &mut Vec<Diagnostic>) -> Option<Workflo
         .entries("flags")
         .map_or_else(Vec::new, |entries| entries.iter().map(|(key, _)| spanned_name(key)).collect());
     let injects = fields.texts("injects");
+    let confirms_origin = fields.flag("confirm-origin");
     let budgets = fields.entries("budgets").unwrap_or(&[]);
     let budgets = decode_phrases(&mut fields, budgets, phrase::budget);
     let (retries, defaults) = match fields.take("defaults") {
@@ -59,6 +60,7 @@ pub fn decode(root: &YamlNode, problems: &mut Vec<Diagnostic>) -> Option<Workflo
         subject: subject?,
         flags,
         injects,
+        confirms_origin,
         budgets,
         retries,
         defaults,
@@ -136,6 +138,7 @@ fn decode_phase(key: &YamlKey, node: &YamlNode, depth: Depth, problems: &mut Vec
     let kind = decode_kind(key, &mut fields, depth);
     let aside = fields.flag("aside");
     let checkpoint = fields.flag("checkpoint");
+    let afresh = fields.flag("afresh");
     let when = fields.text("when").and_then(|written| {
         let parsed = phrase::condition(&written.value, written.span);
         fields.accept(parsed)
@@ -158,6 +161,7 @@ fn decode_phase(key: &YamlKey, node: &YamlNode, depth: Depth, problems: &mut Vec
         kind,
         aside,
         checkpoint,
+        afresh,
         when,
         reads,
         may_read,
@@ -268,7 +272,7 @@ fn decode_role(fields: &mut MappingReader<'_, '_>) -> KindDecl {
         Some(written) if written.value == "caller" => true,
         Some(written) => {
             let message = format!("`as: {}` is not valid", written.value);
-            let remedy = "write `as: caller`: the agent of the phase that led here does this dispatch";
+            let remedy = "write `as: caller`, so that the agent of the phase that led here takes this role";
             fields.report(Diagnostic::error(Code::Phrase, written.span, message, remedy));
             false
         }

@@ -52,7 +52,7 @@ codes! {
     Quiet = "C203", "A phase that continues without a result, or after its rounds are spent, names the effect on the confidence.";
     Tally = "C204", "A tally ends with `otherwise` and counts verdicts of its role.";
     Question = "C205", "A question always has an option that can be chosen.";
-    Default = "C206", "A question with a default is interactive, and one without is asked in every mode.";
+    Default = "C206", "A question with `mode: interactive` has a default that can always be followed; one that is asked in every mode has none.";
     Unpaid = "T301", "Every remand spends a budget.";
     Backward = "T302", "`to` leads forward, `remand` leads back.";
     Endless = "T303", "Every cycle spends a budget that the cycle does not refill.";
@@ -65,6 +65,7 @@ codes! {
     OpenEnd = "A403", "The last phase of the workflow ends it.";
     HiddenChange = "A404", "A phase declares what its role or operation may change and what it needs.";
     Unused = "A405", "Everything that is declared is used.";
+    Unsupplied = "A406", "On every way into a phase, its role is given what it needs.";
     Bound = "B501", "A stated bound is not below the real one.";
     TooManyStates = "B502", "The states of a workflow can be enumerated.";
     Refuted = "G601", "A stated guarantee holds on every path.";

@@ -9,6 +9,11 @@ pub const WORKFLOW_KEYS: &[KeyDoc] = &[
     ("subject", "a name", "What a run is about; also the artifact that exists from the start."),
     ("flags", "`NAME: meaning`", "Facts that phases set and conditions test. A flag is initially not set."),
     ("injects", "a list of phases", "The phases that a finding may name as its origin."),
+    (
+        "confirm-origin",
+        "`true`",
+        "In interactive mode, a human confirms or changes the origin before `remand injector` is followed. The routes and bounds are the same.",
+    ),
     ("budgets", "`NAME: BUDGET`", "Counters that limit how often work is sent back."),
     (
         "defaults",
@@ -64,7 +69,7 @@ pub const PHASE_KEYS: &[KeyDoc] = &[
     (
         "reads",
         "artifacts",
-        "The artifacts that the phase reads. Its result stays valid while none of them changes and no finding is addressed to the phase.",
+        "The artifacts that the phase reads. Its result stays valid while none of them changes and no finding is addressed to the phase. `everything` stands for all artifacts and for every result of the run.",
     ),
     ("may-read", "artifacts", "Like `reads`, for artifacts that may not exist yet."),
     ("writes", "artifacts", "The artifacts that the phase writes."),
@@ -90,6 +95,11 @@ pub const PHASE_KEYS: &[KeyDoc] = &[
     ("status", "a string", "The subject's status while the phase runs."),
     ("checkpoint", "`true`", "A round that can be rolled back starts here."),
     (
+        "afresh",
+        "`true`",
+        "When the phase runs again, it starts from nothing: it does not get its own earlier work.",
+    ),
+    (
         "on",
         "`SIGNAL: ROUTE`",
         "Where each signal leads. A detector can be combined with the verdict it comes with: `repeated VERDICT`.",
@@ -100,11 +110,11 @@ pub const ROLE_KEYS: &[KeyDoc] = &[
     ("about", "a sentence", "What the role does."),
     ("says", "a list of verdicts", "The success verdict first, then from mild to severe."),
     ("mild", "a verdict", "It counts as the success verdict when all its findings are minor."),
-    ("findings", "`true`", "The role reports findings."),
+    ("findings", "`true`", "The role reports findings. Each needs a location and evidence."),
     (
         "by-kind",
         "`true`",
-        "A rejecting verdict becomes the signal of the earliest kind among the findings: `plan-finding`, `test-finding`, `production-finding`, `cosmetic-finding`.",
+        "A rejecting verdict becomes the signal of the earliest kind among the findings: `plan-finding`, `test-finding`, `production-finding`, `cosmetic-finding`. Each finding needs a kind.",
     ),
     ("changes", "artifacts", "The artifacts that it may change."),
     ("states-approach", "`true`", "Its result states the design's approach."),
@@ -119,6 +129,11 @@ pub const ROLE_KEYS: &[KeyDoc] = &[
         "judges",
         "a list of criteria",
         "The criteria that each of its results must judge, with a location; its result is a `verdict`.",
+    ),
+    (
+        "needs",
+        "a list of needs",
+        "What it must be given on every way in: an artifact, `A or B`, `report of ROLE`, `evidence`, `own work`, `reason`, or `everything`. `subject` stands for what the run works on, whatever its name. A406 proves that each workflow supplies it.",
     ),
     ("result", "the name of a result", "The schema of its result; `completion-contract` by default."),
     ("time", "minutes", "How long one dispatch may take; 30 by default."),

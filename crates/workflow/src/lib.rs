@@ -20,6 +20,7 @@ mod front;
 mod prompt;
 
 pub mod foreign;
+pub mod needs;
 pub mod roles;
 pub mod shipped;
 
@@ -31,6 +32,7 @@ mod routes;
 pub mod rules;
 
 pub use check::{CheckedWorkflow, check, check_bytes, check_shipped};
+pub mod briefs;
 pub mod walk;
 
 pub mod keys;

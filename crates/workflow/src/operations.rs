@@ -78,6 +78,15 @@ pub const OPERATIONS: &[OperationSpec] = &[
     ),
     op(Sanity, "Checks whether there is any reason not to start a run on the issue.", &["clean", "refused"]),
     OperationSpec {
+        lists: &["areas"],
+        ..changing(
+            FocusAreas,
+            "Lists the areas of research that a human named in the note of the last answer.",
+            &["named", "none"],
+            &["focus-areas"],
+        )
+    },
+    OperationSpec {
         idempotent: true,
         changes: &["baseline"],
         ..op(Baseline, "Tags the base and runs the checks on it.", &["recorded"])
@@ -93,6 +102,21 @@ pub const OPERATIONS: &[OperationSpec] = &[
             "Reverts the changes of tasks that did not finish, and of tasks that depend on them.",
             &["reverted"],
             &["code"],
+        )
+    },
+    changing(
+        ProposeInstructions,
+        "Applies the proposals of the knowledge role to a copy of the instruction files, for a human to approve.",
+        &["none", "proposed"],
+        &["proposals"],
+    ),
+    OperationSpec {
+        changes: &["instructions"],
+        ..needing(
+            ApproveInstructions,
+            "Makes the approved changes to instruction files part of the commit.",
+            &["approved"],
+            &["proposals"],
         )
     },
     op(Bundle, "Writes the evidence bundle from the ledger.", &["done"]),
@@ -173,6 +197,12 @@ pub const OPERATIONS: &[OperationSpec] = &[
         "Records a human's decisions; they bind the next round.",
         &["recorded", "undecided"],
         &["gaps", "decisions"],
+    ),
+    needing(
+        JudgeProgress,
+        "Reports whether the last round warns, and nobody has answered the warning.",
+        &["steady", "warning"],
+        &["gaps"],
     ),
     OperationSpec {
         lists: &["batches"],

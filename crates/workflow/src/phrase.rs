@@ -190,17 +190,15 @@ fn read_route(words: &mut Words<'_>, whole: Span) -> Parsed<RouteDecl> {
 
 fn read_effect(words: &mut Words<'_>) -> Parsed<Effect> {
     let span = words.here();
-    match words.next().map_or("", |(word, _)| word) {
-        "dissent" => Ok(Effect::Dissent),
-        "degradation" => Ok(Effect::Degradation),
-        "blockers" => Ok(Effect::Blockers),
-        other => Err(Diagnostic::error(
+    let word = words.next().map_or("", |(word, _)| word);
+    Effect::ALL.into_iter().find(|effect| effect.name() == word).ok_or_else(|| {
+        Diagnostic::error(
             Code::Phrase,
             span,
-            format!("`{other}` is not an effect"),
-            "write `with dissent`, `with degradation` or `with blockers`",
-        )),
-    }
+            format!("`{word}` is not an effect"),
+            "write `with dissent`, `with degradation`, `with constraints` or `with blockers`",
+        )
+    })
 }
 
 /// Parses a default: a route, and the phases that have their own route.

@@ -135,9 +135,9 @@ fn keys(out: &mut String, title: &str, docs: &[KeyDoc]) {
 fn routes(out: &mut String) {
     out.push_str(
         "\n## Routes\n\nA route has the form `ACTION [spending BUDGET, …] [with EFFECT] [, else ROUTE]`. The effects are \
-         `dissent` and `degradation` (confidence at most medium) and `blockers` (confidence low). `else` says what \
-         happens when a budget is empty; without it, the phase's `spent` applies to its own rounds and the budget's \
-         `then` to other budgets. If several budgets are empty, the one with the widest scope decides.\n\n\
+         `dissent` and `degradation` (confidence at most medium), `constraints` (at most medium; the open findings bind the \
+         next phase, whose plan answers each) and `blockers` (confidence low). `else` says what happens when a budget is \
+         empty; without it, the phase's `spent` applies to its own rounds and the budget's `then` to other budgets. If several budgets are empty, the one with the widest scope decides.\n\n\
          | action | meaning |\n| --- | --- |\n",
     );
     for (form, meaning) in ROUTE_FORMS {

@@ -8,6 +8,7 @@ mod write;
 use crate::diagnostic::{Code, Diagnostic, suggest, tidy};
 use crate::fields::{MappingReader, head};
 use crate::front::front_matter;
+use crate::needs::{self, Need};
 use crate::permissions::{self, Writable};
 use crate::prompt::{self, Prompt};
 use crate::source::{SourceText, Span, Spanned};
@@ -86,6 +87,8 @@ pub struct RoleSpec {
     pub lists: Vec<String>,
     /// The ids of the criteria that every result must judge.
     pub judges: Vec<String>,
+    /// What it must be given on every way in.
+    pub needs: Vec<Need>,
     /// The schema of its result, one of [`RESULTS`].
     pub result: String,
     /// Minutes that one dispatch may take.
@@ -275,6 +278,7 @@ fn read_contract(
         delta: fields.flag("delta"),
         lists: names(fields.texts("lists")),
         judges: names(judges),
+        needs: read_needs(&mut fields),
         result,
         time: read_time(&mut fields, plain),
         may_write,
@@ -298,6 +302,22 @@ fn read_result(fields: &mut MappingReader<'_, '_>, plain: Option<&RoleSpec>) -> 
         fields.report(Diagnostic::error(Code::RoleValue, written.span, message, remedy));
     }
     written.value
+}
+
+/// What the role needs. A mode does not inherit the needs of the plain role: it is given other things.
+fn read_needs(fields: &mut MappingReader<'_, '_>) -> Vec<Need> {
+    let mut all = Vec::new();
+    for written in fields.texts("needs") {
+        match Need::parse(&written.value) {
+            Some(need) => all.push(need),
+            None => {
+                let message = format!("`{}` is not a need", written.value);
+                let remedy = format!("write {}", needs::FORM);
+                fields.report(Diagnostic::error(Code::RoleValue, written.span, message, remedy));
+            }
+        }
+    }
+    all
 }
 
 /// The criteria that every result judges. Only the `verdict` result has a field for them.

@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 /// The maximum length of a line, and of the output of a command.
@@ -149,14 +150,21 @@ fn command_output(words: &[String], session: &str, timeout: Duration) -> Option<
         .spawn()
         .ok()?;
     let stdout = process.stdout.take()?;
-    let reading = std::thread::spawn(move || {
+    let (sender, output) = mpsc::channel();
+    std::thread::spawn(move || {
         let mut all = Vec::new();
-        stdout.take(MAX_BYTES).read_to_end(&mut all).map(|_| all)
+        let read = stdout.take(MAX_BYTES).read_to_end(&mut all).map(|_| all);
+        // The receiver is gone if the command failed or exceeded the timeout.
+        let _ = sender.send(read);
     });
     let deadline = Instant::now() + timeout;
     while Instant::now() < deadline {
         match process.try_wait() {
-            Ok(Some(status)) if status.success() => return reading.join().ok()?.ok(),
+            Ok(Some(status)) if status.success() => {
+                // A child of the command may keep the output open after the command has ended.
+                let left = deadline.saturating_duration_since(Instant::now());
+                return output.recv_timeout(left).ok()?.ok();
+            }
             Ok(None) => std::thread::sleep(POLL_INTERVAL),
             Ok(Some(_)) | Err(_) => return None,
         }
@@ -231,9 +239,14 @@ mod tests {
             session_log(SessionLogSource::Command(words), rules).count("s1", Duration::from_millis(700))
         };
         assert_eq!(count("printf '{\\n\"id\": \"%s\", \"in\": 5, \"out\": 6}' $1"), usage(5, 6, 0));
-        for failing in
-            ["echo '{\"id\": \"s2\", \"in\": 5, \"out\": 6}'", "echo '{\"in\": 5}'", "exit 1", "sleep 9"]
-        {
+        for failing in [
+            "echo '{\"id\": \"s2\", \"in\": 5, \"out\": 6}'",
+            "echo '{\"in\": 5}'",
+            "exit 1",
+            "sleep 9",
+            // The command ends, and its child keeps the output open.
+            "sleep 9 & echo '{\"id\": \"s1\", \"in\": 5, \"out\": 6}'",
+        ] {
             assert_eq!(count(failing), None, "{failing}");
         }
     }

@@ -91,7 +91,8 @@ fn match_pattern(failure: &FailurePattern, symptoms: Symptoms<'_>) -> Option<Str
     message.or_else(|| failure.exit.map(|code| format!("exit code {code}")))
 }
 
-fn match_common(symptoms: Symptoms<'_>) -> Option<DiagnosedFailure> {
+/// Diagnoses the failure by the common error messages.
+pub fn match_common(symptoms: Symptoms<'_>) -> Option<DiagnosedFailure> {
     messages(symptoms).find_map(|line| {
         let (kind, _) = COMMON.iter().find(|(_, pattern)| has_match(pattern, line))?;
         Some(DiagnosedFailure { kind: *kind, message: line.to_string() })

@@ -1,8 +1,9 @@
 //! Drives scripted agents. Each is a child process that runs this program.
 
+use super::diagnosis::{Symptoms, match_common};
 use super::{AgentReport, DispatchContext, Driver, Launch, read_agent_file};
 use crate::output::{OutputReader, is_denial};
-use crate::rehearsal::{DispatchInfo, NO_ENTRY, missing_entry};
+use crate::rehearsal::{DispatchInfo, NO_ENTRY, OUTAGE, missing_entry};
 use crate::submission::Terms;
 use remand_kernel::event::Usage;
 use remand_kernel::signal::Failure;
@@ -61,6 +62,8 @@ impl Driver for RehearsalDriver {
         let denied = denials(&ended.stderr.text());
         let failure = if ended.exit == Exit::Code(NO_ENTRY) {
             Some((Failure::Denied, self.missing_entry(context, ended)))
+        } else if ended.exit == Exit::Code(OUTAGE) {
+            Some(outage(ended))
         } else {
             (!denied.is_empty()).then(|| (Failure::Violation, denied.join("; ")))
         };
@@ -85,6 +88,16 @@ impl RehearsalDriver {
         let entry = missing_entry(&info, payload.as_ref());
         let file = &self.shown_path;
         format!("{file} has no entry for this dispatch; add this one to its `dispatches`:\n\n{entry}")
+    }
+}
+
+/// The failure of the scripted service, classified like that of a real one.
+fn outage(ended: &JobEnd) -> (Failure, String) {
+    let stderr = ended.stderr.text();
+    let symptoms = Symptoms { errors: &[], stderr: &stderr, answer: "", exit: ended.exit };
+    match match_common(symptoms) {
+        Some(diagnosed) => (diagnosed.failure(), remand_notation::clean(&diagnosed.message).into_owned()),
+        None => (Failure::Environment, "the scripted service failed".to_string()),
     }
 }
 

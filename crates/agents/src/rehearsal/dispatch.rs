@@ -50,6 +50,14 @@ impl DispatchInfo {
         DispatchInfo::read(Path::new(&std::env::var_os(DISPATCH).ok_or(InfoError::NotSet)?))
     }
 
+    /// Everything that the agent was given: its prompt and the files of its brief. What cannot be read counts as missing.
+    pub fn brief(&self) -> String {
+        let Some(root) = self.folder.parent() else { return String::new() };
+        let files = std::fs::read_dir(root.join("inputs")).into_iter().flatten().flatten();
+        let texts = [root.join("prompt.md")].into_iter().chain(files.map(|entry| entry.path()));
+        texts.filter_map(|path| std::fs::read_to_string(path).ok()).collect::<Vec<_>>().join("\n")
+    }
+
     /// Reads a dispatch file.
     pub fn read(path: &Path) -> Result<DispatchInfo, InfoError> {
         let bytes =

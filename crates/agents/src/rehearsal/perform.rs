@@ -25,7 +25,7 @@ pub const NO_ENTRY: i32 = 64;
 pub const FAILED: i32 = 65;
 
 /// The exit code if the model's service failed.
-pub const OUTAGE: i32 = 1;
+pub const OUTAGE: i32 = 66;
 
 /// The timeout of a connection attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -50,6 +50,10 @@ pub fn perform(script: &Script, info: &DispatchInfo, out: &mut dyn Write, err: &
         );
         return PlayEnding::Exit(NO_ENTRY);
     };
+    if let Some(missing) = entry.missing(&info.brief()) {
+        let _ = writeln!(err, "error: {missing}");
+        return PlayEnding::Exit(FAILED);
+    }
     let mut player = Player { entry, info, out, err };
     player.play().unwrap_or(PlayEnding::Exit(FAILED))
 }

@@ -36,6 +36,9 @@ pub struct ScriptEntry {
     pub round: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
+    /// Texts that the agent must have been given, in its prompt or in the files of its brief.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<String>,
     #[serde(default, rename = "do", deserialize_with = "actions")]
     pub actions: Vec<ScriptAction>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -97,6 +100,18 @@ impl Script {
 }
 
 impl ScriptEntry {
+    /// Which texts under `given` do not occur in what the agent was given, as a sentence. It names them by number: a retry
+    /// is given the sentence. Differences in white space do not count.
+    pub fn missing(&self, given: &str) -> Option<String> {
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let given = words(given);
+        let texts = self.given.iter().enumerate().filter(|(_, text)| !given.contains(&words(text)));
+        let numbers: Vec<String> = texts.map(|(at, _)| (at + 1).to_string()).collect();
+        let (all, numbers) = (self.given.len(), numbers.join(", "));
+        (!numbers.is_empty())
+            .then(|| format!("the agent was not given number {numbers} of the {all} texts under `given`"))
+    }
+
     /// The number of the entry's keys, if all of them match.
     fn match_count(&self, info: &DispatchInfo) -> Option<usize> {
         let matches = [

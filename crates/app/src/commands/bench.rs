@@ -1,10 +1,10 @@
-//! `remand bench`: measures the journal and the evidence against their goals.
+//! `remand bench`: measures the journal, the evidence and the briefs against their goals.
 
 use crate::context::CommandContext;
 use crate::environment;
 use remand_terminal::output::{print, print_json, tell};
 use remand_terminal::{CommandFailure, ExitCode, Ink};
-use remand_trials::bench::report::Build;
+use remand_trials::bench::report::{BenchReport, Build};
 use remand_trials::bench::scale::Scale;
 use remand_trials::bench::{self, BenchProbe};
 
@@ -31,6 +31,9 @@ enum BenchCommand {
     /// Works in a temporary folder below the state directory. Missing a goal is not an error.
     Evidence(Load),
 
+    /// Measure how many bytes the agents of the demonstrations are given
+    Briefs,
+
     /// Do one part of a measurement; the bench calls this
     #[command(hide = true)]
     Probe { probe: BenchProbe, folder: PathBuf, count: u32 },
@@ -50,6 +53,10 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     match &args.command {
         BenchCommand::Journal(load) => measure(context, load, Part::Journal),
         BenchCommand::Evidence(load) => measure(context, load, Part::Evidence),
+        BenchCommand::Briefs => {
+            let announce = |what: &str| tell(&format!("measuring: {what}"));
+            show(context, &bench::briefs::measure(&state(context)?, announce)?)
+        }
         BenchCommand::Probe { probe, folder, count } => {
             bench::probe::run(*probe, folder, *count)?;
             Ok(ExitCode::Done)
@@ -79,6 +86,10 @@ fn measure(context: &CommandContext<'_>, load: &Load, part: Part) -> Result<Exit
         Part::Journal => bench::journal(&state, scale, announce)?,
         Part::Evidence => bench::evidence::measure(&state, scale, announce)?,
     };
+    show(context, &report)
+}
+
+fn show(context: &CommandContext<'_>, report: &BenchReport) -> Result<ExitCode, CommandFailure> {
     if context.json {
         print_json(&report.json())?;
     } else {

@@ -1,5 +1,7 @@
 //! `remand costs`: the time, tokens and money of runs, and how much of it is unknown.
 
+mod briefs;
+
 use super::runs::{find_run, heading};
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
@@ -20,6 +22,9 @@ pub struct Args {
     /// What to group by
     #[arg(long, value_enum, default_value_t = By::Role)]
     pub by: By,
+    /// Show how many bytes the agents were given, by section of the brief
+    #[arg(long)]
+    pub briefs: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -60,6 +65,9 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         None => workplace.reader()?,
     };
     let run = if args.all { None } else { Some(find_run(&reader, args.run.as_deref())?) };
+    if args.briefs {
+        return briefs::run(context, &reader, run.as_ref(), args.by);
+    }
     let rows = reader.costs(run.as_ref().map(|row| &row.run), args.by.rows())?;
     let total = CostRow::total(&rows);
     if context.json {

@@ -2,7 +2,7 @@
 
 mod reattribute;
 
-use super::findings::{category_name, severity_name, severity_tone};
+use super::findings::{category_name, severity_tone};
 use super::runs::{find_run, heading};
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
@@ -157,7 +157,7 @@ fn block(defect: &DefectRow, ink: Ink) -> String {
         (phases, false) => format!("by {}", phases.join(", ")),
         (phases, true) => format!("by {} (assumed)", phases.join(", ")),
     };
-    let severity = ink.paint(severity_tone(defect.severity), severity_name(defect.severity));
+    let severity = ink.paint(severity_tone(defect.severity), defect.severity.name());
     let mut text = format!(
         "{}  {severity}, {}: {}\n",
         ink.paint(Tone::Strong, &line::one(&defect.id)),

@@ -4,6 +4,8 @@ use super::runs::{find_run, heading};
 use crate::context::CommandContext;
 use crate::finding_counts::{count_findings, is_open};
 use crate::workplace::Workplace;
+use remand_engine::pinned::Pinned;
+use remand_kernel::Program;
 use remand_kernel::finding::{Category, FindingKind, Severity};
 use remand_kernel::state::FiledStatus;
 use remand_ledger::query::FindingRow;
@@ -34,6 +36,9 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     let mut shown: Vec<FindingRow> =
         all.into_iter().filter(|finding| !args.open || is_open(finding.status)).collect();
     shown.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), finding.position));
+    if let Some(pinned) = Pinned::of(&reader, &row.run)? {
+        shown.iter_mut().for_each(|finding| name_recipient(&pinned.program, finding));
+    }
     if context.json {
         print_json(&json!({ "run": row.run, "tally": counts, "findings": shown }))?;
         return Ok(ExitCode::Done);
@@ -43,13 +48,24 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     for severity in SEVERITIES {
         let group: Vec<&FindingRow> = shown.iter().filter(|finding| finding.severity == severity).collect();
         if !group.is_empty() {
-            let title = format!("{} ({})", severity_name(severity), group.len());
+            let title = format!("{} ({})", severity.name(), group.len());
             text.push_str(&format!("\n{}\n", ink.paint(severity_tone(severity), &title)));
             text.extend(group.iter().map(|finding| block(finding, ink)));
         }
     }
     print(&text)?;
     Ok(ExitCode::Done)
+}
+
+/// Names the phase that a finding was for. Work goes back to the earliest origin of all findings; each finding waits for
+/// the phase that injected its defect.
+fn name_recipient(program: &Program, finding: &mut FindingRow) {
+    let Some(target) = finding.sent_to.as_deref().and_then(|name| program.phase_named(name)) else { return };
+    let origins = finding.injected_by.iter().filter_map(|name| program.phase_named(name));
+    let recipient = origins.filter(|phase| *phase >= target && program.injects.contains(phase)).min();
+    if let Some(recipient) = recipient {
+        finding.sent_to = Some(program.phase(recipient).name.clone());
+    }
 }
 
 /// Describes one finding: phase, status, location and claim.
@@ -101,15 +117,6 @@ fn status_name(status: FiledStatus) -> &'static str {
         FiledStatus::Superseded => "reported again",
         FiledStatus::PassedOn => "sent further back",
         FiledStatus::Settled => "settled",
-    }
-}
-
-pub fn severity_name(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Blocker => "blocker",
-        Severity::Critical => "critical",
-        Severity::Major => "major",
-        Severity::Minor => "minor",
     }
 }
 

@@ -5,6 +5,7 @@ pub mod answer;
 pub mod audit;
 pub mod bench;
 pub mod bound;
+pub mod brief;
 pub mod cancel;
 pub mod check;
 pub mod clean;

@@ -5,6 +5,7 @@ use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_contract::{RawResult, SchemaId};
 use remand_engine::clock;
+use remand_engine::outputs;
 use remand_engine::pinned::Pinned;
 use remand_ledger::Reader;
 use remand_ledger::query::{ArtifactRow, RunRow};
@@ -24,9 +25,9 @@ pub struct Args {
     /// One part of it, such as a task
     #[arg(long, value_name = "PART")]
     pub part: Option<String>,
-    /// Print it as Markdown
+    /// Print a result as the role returned it, instead of as Markdown
     #[arg(long, conflicts_with = "list")]
-    pub markdown: bool,
+    pub yaml: bool,
     /// List the artifacts instead, with their versions
     #[arg(long)]
     pub list: bool,
@@ -40,16 +41,40 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         return list(context, &reader, &row);
     };
     let ArtifactName { name, part, version } = parse_name(given)?;
+    if let Some(text) = decisions(&reader, &row, name)? {
+        return print_document(context, &row, outputs::DECISIONS, &text);
+    }
     let found = find(&reader, &row, name, version, args.part.as_deref().or(part))?;
     let bytes = reader.blob(found.blob)?;
-    let text = if args.markdown { Some(markdown(&reader, &row, &found, &bytes)?) } else { None };
-    match (context.json, text) {
-        (true, text) => {
-            let text = text.unwrap_or_else(|| String::from_utf8_lossy(&bytes).into_owned());
-            print_json(&json!({ "run": row.run, "artifact": found, "text": text }))?;
-        }
-        (false, Some(text)) => output::print_stored(text.as_bytes(), str::to_string)?,
-        (false, None) => output::print_stored(&bytes, str::to_string)?,
+    if context.json {
+        let text = String::from_utf8_lossy(&bytes);
+        print_json(&json!({ "run": row.run, "artifact": found, "text": text }))?;
+        return Ok(ExitCode::Done);
+    }
+    let rendering = if args.yaml { None } else { markdown(&reader, &row, &found, &bytes)? };
+    let shown = rendering.map_or(bytes, String::into_bytes);
+    output::print_stored(&shown, str::to_string)?;
+    Ok(ExitCode::Done)
+}
+
+/// The decisions log, if the name is its name and no artifact of the run has this name.
+fn decisions(reader: &Reader, row: &RunRow, name: &str) -> Result<Option<String>, CommandFailure> {
+    let is_log = name == outputs::DECISIONS
+        || (outputs::DECISIONS.strip_suffix(".yaml") == Some(name)
+            && reader.artifact_versions(&row.run, name)?.is_empty());
+    Ok(if is_log { outputs::decisions(reader, &row.run)? } else { None })
+}
+
+fn print_document(
+    context: &CommandContext<'_>,
+    row: &RunRow,
+    name: &str,
+    text: &str,
+) -> Result<ExitCode, CommandFailure> {
+    if context.json {
+        print_json(&json!({ "run": row.run, "document": name, "text": text }))?;
+    } else {
+        output::print_stored(text.as_bytes(), str::to_string)?;
     }
     Ok(ExitCode::Done)
 }
@@ -147,8 +172,10 @@ fn full_name(row: &ArtifactRow) -> String {
 
 fn list(context: &CommandContext<'_>, reader: &Reader, row: &RunRow) -> Result<ExitCode, CommandFailure> {
     let all = reader.artifacts(&row.run)?;
+    let decided = outputs::decisions(reader, &row.run)?.is_some();
     if context.json {
-        print_json(&json!({ "run": row.run, "artifacts": all }))?;
+        let documents: &[&str] = if decided { &[outputs::DECISIONS] } else { &[] };
+        print_json(&json!({ "run": row.run, "artifacts": all, "documents": documents }))?;
         return Ok(ExitCode::Done);
     }
     let mut table = TextTable::new(&[
@@ -164,6 +191,10 @@ fn list(context: &CommandContext<'_>, reader: &Reader, row: &RunRow) -> Result<E
         let cells = [&row.name, &row.part, &version, &row.format, &clock::iso(row.at), &row.by];
         table.row(cells.into_iter().map(Cell::new).collect());
     }
+    if decided {
+        let cells = [outputs::DECISIONS, "", "", "yaml", "", "engine"];
+        table.row(cells.into_iter().map(Cell::new).collect());
+    }
     if table.is_empty() {
         print(&format!("run {} has no artifacts yet", row.run))?;
     } else {
@@ -172,29 +203,19 @@ fn list(context: &CommandContext<'_>, reader: &Reader, row: &RunRow) -> Result<E
     Ok(ExitCode::Done)
 }
 
-/// Renders an artifact as Markdown. This works only for results of roles.
+/// The Markdown of a role's result; `None` for any other artifact.
 fn markdown(
     reader: &Reader,
     row: &RunRow,
     found: &ArtifactRow,
     bytes: &[u8],
-) -> Result<String, CommandFailure> {
-    if found.format == "md" {
-        return Ok(String::from_utf8_lossy(bytes).into_owned());
-    }
-    let failure = |why: &str| {
-        CommandFailure::user(
-            format!("`{}` cannot be rendered as Markdown: {why}", full_name(found)),
-            "omit `--markdown`",
-        )
-    };
+) -> Result<Option<String>, CommandFailure> {
     if found.format != "yaml" {
-        return Err(failure(&format!("its format is {}", found.format)));
+        return Ok(None);
     }
-    let schema =
-        schema(reader, row, &found.by)?.ok_or_else(|| failure("the schema of its role is unknown"))?;
-    let value = parse_result(bytes).ok_or_else(|| failure("it is not a valid result"))?;
-    Ok(remand_contract::render(&value, schema))
+    let schema = schema(reader, row, &found.by)?;
+    let result = parse_result(bytes).filter(|result| result.get("payload").is_some());
+    Ok(schema.zip(result).map(|(schema, result)| remand_contract::rendered(schema, &result)))
 }
 
 fn parse_result(bytes: &[u8]) -> Option<Value> {

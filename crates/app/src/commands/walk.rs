@@ -64,7 +64,7 @@ fn walk_through<'p>(
 
 fn to_text(walker: &Walker<'_>) -> String {
     let mut text = String::new();
-    for WalkRecord { happened, rulings, commands, .. } in &walker.records {
+    for WalkRecord { happened, rulings, commands, given, .. } in &walker.records {
         text.push_str(&format!("{happened}\n"));
         for ruling in rulings {
             text.push_str(&format!("  ⇒ {}\n", ruling.line()));
@@ -73,8 +73,9 @@ fn to_text(walker: &Walker<'_>) -> String {
                 text.push_str(&format!("    used up: {}\n", ruling.exhausted.join(", ")));
             }
         }
-        for command in commands {
-            text.push_str(&format!("  ! {command}\n"));
+        for (command, given) in commands.iter().zip(given) {
+            let given = given.as_ref().map(|given| format!(", given {given}")).unwrap_or_default();
+            text.push_str(&format!("  ! {command}{given}\n"));
         }
     }
     let state = &walker.state;
@@ -127,7 +128,10 @@ fn to_json(
         .records
         .iter()
         .map(|record| {
-            json!({ "happened": record.happened, "rulings": record.rulings, "commands": record.commands })
+            json!({
+                "happened": record.happened, "rulings": record.rulings, "commands": record.commands,
+                "given": record.given,
+            })
         })
         .collect();
     let left: serde_json::Map<String, serde_json::Value> = program

@@ -4,7 +4,7 @@ use super::artifacts::{self, ExportedArtifact};
 use super::files::ExportedFile;
 use super::overview::EXPORT_MARKER;
 use super::{Export, coded, target};
-use remand_contract::{ApproachRule, Expectation, FindingField, FindingsRule, SchemaId, outline_for, schema};
+use remand_contract::{ApproachRule, Expectation, FindingsRule, SchemaId, outline_for, schema};
 use remand_kernel::program::Phase;
 use remand_workflow::foreign::AgentTool;
 use remand_workflow::permissions::Writable;
@@ -90,11 +90,7 @@ fn output(export: &Export<'_>, spec: &RoleSpec, phases: &[&Phase]) -> String {
     let says: Vec<&str> = spec.says.iter().map(String::as_str).collect();
     let steps: Vec<&str> = phases.iter().map(|phase| phase.name.as_str()).collect();
     let mut expected = Expectation::new(id, &spec.title, &steps.join(" | "), &says);
-    expected.findings = match (spec.findings, spec.by_kind) {
-        (false, _) => FindingsRule::NotAsked,
-        (true, false) => FindingsRule::Reports { needs: Vec::new() },
-        (true, true) => FindingsRule::Reports { needs: vec![FindingField::Kind] },
-    };
+    expected.findings = FindingsRule::of_contract(spec.findings, spec.by_kind);
     expected.approach = if spec.states_approach { ApproachRule::Stated } else { ApproachRule::NotAsked };
     let program = export.program;
     let flags = phases.iter().flat_map(|phase| &phase.sets);
@@ -165,6 +161,9 @@ fn checks(tool: AgentTool, spec: &RoleSpec) -> String {
             "A verdict that rejects has at least one finding, with a severity from `{}`.",
             reference.display()
         ));
+    }
+    if spec.findings {
+        all.push("Every finding names its place and its evidence.".to_string());
     }
     if spec.by_kind {
         all.push("Every finding names its kind.".to_string());

@@ -18,8 +18,8 @@ const PATTERNS: &[Pattern] = &[
     Pattern {
         title: "Pattern A: parallel",
         about: "The role is dispatched once for each item, in parallel and independently. When all dispatches have ended, \
-                the first row of the tally that holds gives the signal. With fewer results than the quorum there is no \
-                signal.",
+                the first row of the tally that holds gives the signal. With fewer results than the quorum, the \
+                signal is `no-result`.",
         applies: |work| matches!(work, Work::Each { .. }),
     },
     Pattern {

@@ -37,7 +37,7 @@ fn a_cancel_from_another_process_kills_the_agent_and_all_its_processes() {
     let shown = place.remand(&["cancel", "latest"]);
 
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    let ended = driver.wait_with_output().expect("the driver ends");
+    let ended = driver.wait_with_output().expect("the process ends");
     assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
     assert!(!is_alive(&mark), "its processes are dead");
     let run = place.latest();
@@ -71,7 +71,7 @@ fn a_cancel_ends_a_signer_that_waits_and_leaves_no_branch() {
     let shown = place.remand(&["cancel", "latest"]);
 
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    let ended = driver.wait_with_output().expect("the driver ends");
+    let ended = driver.wait_with_output().expect("the process ends");
     assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
     assert!(!is_alive(&mark), "the signer is dead");
     assert_eq!(place.git(&["branch", "--list", "remand/*"]), "");
@@ -94,7 +94,7 @@ fn a_cancel_ends_a_hook_that_hangs_and_leaves_no_branch() {
     let shown = place.remand(&["cancel", "latest"]);
 
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    let ended = driver.wait_with_output().expect("the driver ends");
+    let ended = driver.wait_with_output().expect("the process ends");
     assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
     assert!(!is_alive(&mark), "the hook is dead");
     assert_eq!(place.git(&["branch", "--list", "remand/*"]), "");

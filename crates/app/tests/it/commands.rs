@@ -135,6 +135,17 @@ fn roles_of_the_user_are_added_to_the_shipped_ones() {
     assert_eq!((refused, accepted), (3, 0), "{err}");
 }
 
+// HO-07
+#[test]
+fn the_committed_briefs_match_the_workflows() {
+    let (_, briefs, _) = run(&["brief", "--markdown"]);
+    let committed = std::fs::read_to_string(root().join("docs/reference/briefs.md")).expect("committed");
+    assert!(
+        committed == briefs,
+        "run `cargo run -q -p remand -- brief --markdown > docs/reference/briefs.md`"
+    );
+}
+
 #[test]
 fn the_committed_reference_matches_the_code() {
     let (_, reference, _) = run(&["reference"]);

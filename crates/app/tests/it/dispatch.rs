@@ -166,6 +166,38 @@ fn escapes_and_a_smuggled_second_result_change_nothing() {
     }
 }
 
+// CORE-20
+#[test]
+fn a_finding_without_place_and_evidence_sends_nothing_back_and_the_retry_learns_what_is_missing() {
+    let place = Place::configured(TRIVIAL);
+    let bare = json!({"id": "R1", "severity": "major", "category": "design", "claim": "I do not like it."});
+    let opinion = role("reviewer").attempt(1).says(review("code", "general", "needs-revision", &[bare]));
+    let shown = place.quick(&Script::quick().with(opinion), &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(dispatches(&place, "implementer").len(), 1, "no work was sent back");
+    let rows = dispatches(&place, "reviewer");
+    assert_eq!(rows.iter().map(|row| row.failure.as_deref()).collect::<Vec<_>>(), [Some("malformed"), None]);
+    let (first, retry) = (text(&place, rows[0].prompt), text(&place, rows[1].prompt));
+    for field in ["place", "evidence"] {
+        assert!(retry.contains(&format!("payload.findings[0].{field}: expected")), "{retry}");
+    }
+    for required in ["place:  # (required)", "evidence: <a string>  # (required)"] {
+        assert!(first.contains(required), "the outline lacks {required}: {first}");
+    }
+}
+
+// CORE-15
+#[test]
+fn a_scripted_service_that_refuses_the_sign_in_is_a_failure_of_the_environment() {
+    let place = Place::configured(TRIVIAL);
+    let script =
+        Script::quick().with(role("implementer").attempt(1).does(json!({"service": {"status": 401}})));
+    let shown = place.quick(&script, &[]);
+    let rows = dispatches(&place, "implementer");
+    assert_eq!(rows[0].failure.as_deref(), Some("environment"), "{}{}", shown.out, shown.err);
+    assert!(rows[0].detail.as_deref().is_some_and(|detail| detail.contains("401")), "{rows:?}");
+}
+
 // CORE-17 CORE-05
 #[test]
 fn a_leftover_process_is_killed_and_the_network_is_closed() {
@@ -239,7 +271,7 @@ fn the_usage_of_an_agent_stays_on_record_when_the_engine_cannot_read_its_tree() 
     let row = await_some("the end of the dispatch", first);
     std::fs::rename(&away, &objects).expect("a repository");
 
-    let ended = driver.wait_with_output().expect("the driver ends");
+    let ended = driver.wait_with_output().expect("the process ends");
     assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
     assert_eq!(row.failure.as_deref(), Some("environment"), "{row:?}");
     assert_eq!((row.tokens, row.money), (Some(700), Some(10_000)), "{row:?}");

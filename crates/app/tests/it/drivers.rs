@@ -56,7 +56,7 @@ fn one_of_several_processes_drives_a_run_and_the_others_name_it() {
         }
         (losers.len() == 3).then_some(())
     });
-    let winner = drivers.pop().expect("a driver");
+    let winner = drivers.pop().expect("a process");
     for loser in &losers {
         assert_eq!(loser.status.code(), Some(1), "{loser:?}");
         assert!(

@@ -2,7 +2,7 @@
 
 use crate::place::Place;
 use crate::rehearsed::{
-    Script, TRIVIAL, finding, implemented, plan, review, role, subtracting, task, verified,
+    Script, TRIVIAL, design, finding, implemented, plan, review, role, subtracting, task, verified,
 };
 use remand_kernel::evidence::RowPhase;
 use remand_ledger::query::{CheckFilter, DispatchRow, DispatchStatus};
@@ -17,8 +17,7 @@ fn prompt(reader: &Reader, row: &DispatchRow) -> String {
 
 /// The text of the input with this file name that a dispatch got.
 fn input(place: &Place, run: &RunId, row: &DispatchRow, name: &str) -> Option<String> {
-    let folder = place.home().join("runs").join(&run.0).join("dispatches").join(&row.command).join("inputs");
-    std::fs::read_to_string(folder.join(name)).ok()
+    place.brief_part(run, &row.command, name)
 }
 
 /// Phases and tasks of the dispatches and operations, in the order they were issued.
@@ -90,6 +89,7 @@ fn a_request_goes_through_all_roles_to_one_commit() {
         "integrate",
         "code-review",
         "knowledge",
+        "proposals",
         "bundle",
         "commit",
     ];
@@ -251,7 +251,7 @@ fn parallel_tasks_are_merged_and_a_conflict_sends_the_later_one_back() {
         .expect("again");
     let earlier = input(&place, &run.run, again, "earlier-change.patch").expect("the change with a conflict");
     assert!(earlier.contains("+# right"), "{earlier}");
-    let findings = input(&place, &run.run, again, "findings.yaml").expect("the conflict");
+    let findings = input(&place, &run.run, again, "findings-to-answer.md").expect("the conflict");
     assert!(findings.contains("README.md"), "{findings}");
 }
 
@@ -270,7 +270,7 @@ fn code_without_a_test_is_pointed_out_to_the_reviewers() {
     let (run, reader) = (place.latest().run, place.reader());
     let dispatches = reader.dispatches(&run).expect("dispatches");
     for row in dispatches.iter().filter(|row| row.phase == "code-review") {
-        let evidence = input(&place, &run, row, "evidence.yaml").expect("evidence");
+        let evidence = input(&place, &run, row, "evidence.md").expect("evidence");
         assert!(evidence.contains("the change of task-1 touches no test"), "{evidence}");
     }
 }
@@ -318,6 +318,7 @@ fn a_code_review_that_asks_for_a_revision_is_followed_by_fix_verification_and_an
         "integrate",
         "code-review",
         "knowledge",
+        "proposals",
         "bundle",
         "commit",
     ];
@@ -337,7 +338,7 @@ fn a_code_review_that_asks_for_a_revision_is_followed_by_fix_verification_and_an
     );
 }
 
-// EP-33 EP-20 EP-24
+// EP-33 EP-20 EP-23 EP-24
 #[test]
 fn a_criterion_that_is_not_met_fails_its_task_whatever_the_checks_say() {
     let place = Place::configured(TRIVIAL);
@@ -378,6 +379,8 @@ fn a_criterion_that_is_not_met_fails_its_task_whatever_the_checks_say() {
     assert_eq!(changed_lines(&place), 0, "none of it is in the result");
     let bundle = place.remand(&["evidence"]).out;
     assert!(bundle.contains("VER-1"), "{bundle}");
+    assert!(bundle.contains("## Blast radius\n\nNo code was changed."), "{bundle}");
+    assert!(bundle.contains("| task-1 (reverted) |"), "{bundle}");
 }
 
 /// The changed lines of all runs, as `stats` reports them.
@@ -448,6 +451,105 @@ fn the_same_change_is_recognized_whatever_others_have_merged_since() {
     assert!(written.len() >= 2 && written.iter().all(|digest| *digest == written[0]), "{written:?}");
     let log = place.remand(&["log"]).out;
     assert!(log.contains("unchanged"), "{log}{}{}", shown.out, shown.err);
+}
+
+/// Two of three reviewers reject the design in both rounds, each with one finding.
+fn rejected_design(script: Script) -> Script {
+    let mut revised = design();
+    revised["summary"] = json!("A module beside add, with a page about it.");
+    let rejecting = |focus: &str, id: &str, claim: &str| {
+        let findings = [finding(id, "major", claim)];
+        role("reviewer").phase("design-review").item(focus).says(review(
+            "design",
+            focus,
+            "needs-revision",
+            &findings,
+        ))
+    };
+    script
+        .with(role("designer").round(2).says(revised))
+        .with(rejecting("architecture", "A-1", "Nothing says what sub does with strings"))
+        .with(rejecting("correctness", "C-1", "Nothing says what sub does with fractions"))
+}
+
+fn answering(mut planned: Value, answers: Value) -> Value {
+    planned["constraints"] = answers;
+    planned
+}
+
+// HO-05 EP-09 EP-32
+#[test]
+fn a_plan_that_meets_the_findings_of_an_exhausted_design_review_can_be_committed() {
+    let place = Place::new();
+    let files = [("sums/sub.py", "green"), ("tests/test_sub.py", "green")];
+    let first = plan(&[task("task-1", &files, &[])]);
+    let mut again = plan(&[task("task-1", &files, &[])]);
+    again["tasks"][0]["description"] = json!("Fractions too.");
+    let met = json!([{"id": "A-1", "met_by": ["task-1"]}, {"id": "C-1", "met_by": ["task-1"]}]);
+    let one = json!([{"id": "A-1", "met_by": ["task-1"]}]);
+    let script = rejected_design(Script::subtraction())
+        .with(role("planner").round(1).attempt(1).says(first.clone()))
+        .with(role("planner").round(1).says(answering(first, met.clone())))
+        .with(role("planner").round(2).attempt(1).says(answering(again.clone(), one)))
+        .with(role("planner").round(2).says(answering(again, met)))
+        .with(role("verifier").task("task-1").round(1).says(verified("task-1", "not met")))
+        .with(
+            role("implementer")
+                .task("task-1")
+                .round(2)
+                .writes("sums/sub.py", "def sub(a, b):\n    return +a - b\n")
+                .says(implemented("task-1")),
+        );
+
+    let shown = place.feature(&script, &[]);
+
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let run = place.latest();
+    assert_eq!((run.ended.as_deref(), run.confidence.as_str()), (Some("done"), "medium"));
+    let reader = place.reader();
+    let rows = reader.dispatches(&run.run).expect("dispatches");
+    let planners: Vec<_> = rows.iter().filter(|row| row.role == "planner").collect();
+    let details: Vec<_> = planners.iter().map(|row| row.detail.clone().unwrap_or_default()).collect();
+    assert_eq!(planners.len(), 4, "{details:?}");
+    assert!(details[0].contains("none for A-1, C-1"), "{details:?}");
+    assert!(details[2].contains("none for C-1"), "{details:?}");
+    for row in planners {
+        let findings = input(&place, &run.run, row, "findings-to-answer.md").expect("findings to answer");
+        assert!(findings.contains("A-1") && findings.contains("what sub does with fractions"), "{findings}");
+        assert_eq!(input(&place, &run.run, row, "known-issues.md"), None);
+        let prompt = prompt(&reader, row);
+        assert!(prompt.contains("constraints:  # (required)") && prompt.contains("- id: C-1"), "{prompt}");
+    }
+}
+
+// HO-05 EP-09 EP-32
+#[test]
+fn a_plan_that_disputes_a_binding_finding_goes_on_and_is_handed_over() {
+    let place = Place::new();
+    let files = [("sums/sub.py", "green"), ("tests/test_sub.py", "green")];
+    let answers = json!([
+        {"id": "A-1", "met_by": ["task-1"]},
+        {"id": "C-1", "disputed": "The request is about whole numbers."},
+    ]);
+    let planned = answering(plan(&[task("task-1", &files, &[])]), answers);
+    let mut disputed = planned.clone();
+    disputed["verdict"] = json!("disputed");
+    let script = rejected_design(Script::subtraction())
+        .with(role("planner").attempt(1).says(planned))
+        .with(role("planner").says(disputed));
+
+    let shown = place.feature(&script, &[]);
+
+    assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
+    let run = place.latest();
+    assert_eq!((run.ended.as_deref(), run.confidence.as_str()), (Some("done"), "low"));
+    let rows = place.reader().dispatches(&run.run).expect("dispatches");
+    let planners: Vec<_> = rows.iter().filter(|row| row.role == "planner").collect();
+    let detail = planners[0].detail.clone().unwrap_or_default();
+    assert!(detail.contains("payload.verdict: expected `disputed`"), "{detail}");
+    let reviewer = rows.iter().find(|row| row.phase == "code-review").expect("a review");
+    let known = input(&place, &run.run, reviewer, "known-issues.md").expect("known issues");
+    assert!(known.contains("what sub does with fractions"), "{known}");
 }
 
 // EP-04 EP-27 EP-32

@@ -1,10 +1,10 @@
 //! Questions to a human: they wait, are answered once, and stay recorded.
 
 use crate::place::Place;
-use crate::rehearsed::{REQUEST, Script, TRIVIAL, plan, role, spec, subtracting, task};
+use crate::rehearsed::{REQUEST, Script, TRIVIAL, plan, research, role, spec, subtracting, task};
 use remand_ledger::fact::NoteKind;
 use remand_ledger::query::{GateRow, RunStage};
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn open_gate(place: &Place) -> GateRow {
     let mut open = place.reader().open_gates().expect("gates");
@@ -22,6 +22,9 @@ fn an_interactive_run_waits_at_each_gate_until_it_is_answered() {
     let concern = json!([{"id": "C-1", "text": "Nobody asked for negative results."}]);
     let script =
         Script::feature(&[large]).with(subtracting()).with(role("spec").says(spec("concerns", concern)));
+    let script = ["case-1", "case-2", "case-3"]
+        .iter()
+        .fold(script, |script, area| script.with(role("researcher").item(area).says(research(area))));
 
     let shown = place.feature(&script, &["--interactive"]);
 
@@ -47,7 +50,7 @@ fn an_interactive_run_waits_at_each_gate_until_it_is_answered() {
 
     // Research can be expanded three times, not four.
     for round in 1..=3 {
-        let shown = place.remand(&["answer", &run.0, "expand", "--note", &format!("look at case {round}")]);
+        let shown = place.remand(&["answer", &run.0, "expand", "--note", &format!("Case {round}")]);
         assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
     }
     let last = open_gate(&place);
@@ -89,13 +92,8 @@ fn an_interactive_run_waits_at_each_gate_until_it_is_answered() {
     // The agents get the note of the human.
     let research = place.reader().dispatches(&run).expect("dispatches");
     let last = research.iter().rfind(|row| row.role == "researcher").expect("a researcher");
-    let prompt = place.reader().blob(last.prompt.expect("a prompt")).expect("blob");
-    let folder = place.home().join("runs").join(&run.0).join("dispatches").join(&last.command).join("inputs");
-    let mut inputs = String::from_utf8_lossy(&prompt).into_owned();
-    for entry in std::fs::read_dir(folder).expect("inputs").flatten() {
-        inputs.push_str(&std::fs::read_to_string(entry.path()).unwrap_or_default());
-    }
-    assert!(inputs.contains("look at case 3"), "{inputs}");
+    let prompt = place.prompt(&run, &last.command);
+    assert!(prompt.contains("Case 3"), "{prompt}");
 }
 
 // EP-03 EP-02
@@ -203,12 +201,8 @@ fn the_note_of_a_human_leads_to_a_revised_plan() {
     let run = place.latest().run;
     let planners = place.reader().dispatches(&run).expect("dispatches");
     let planner = planners.iter().rfind(|row| row.role == "planner").expect("a planner");
-    let folder = place.home().join("runs").join(&run.0).join("dispatches").join(&planner.command);
-    let mut inputs = std::fs::read_to_string(folder.join("prompt.md")).expect("a prompt");
-    for entry in std::fs::read_dir(folder.join("inputs")).expect("inputs").flatten() {
-        inputs.push_str(&std::fs::read_to_string(entry.path()).unwrap_or_default());
-    }
-    assert!(inputs.contains("say it in my words"), "{inputs}");
+    let prompt = place.prompt(&run, &planner.command);
+    assert!(prompt.contains("say it in my words"), "{prompt}");
     let shown = place.remand(&["answer", "latest", "approve"]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
 }
@@ -227,4 +221,91 @@ fn a_printed_answer_command_works_with_another_state_directory() {
 
     assert_eq!(answered.code, 5, "{}{}", answered.out, answered.err);
     assert!(answered.out.contains("Are these the right tasks?"), "{}", answered.out);
+}
+
+// EP-12 EP-10
+#[test]
+fn the_gate_after_planning_shows_tasks_waves_risks_and_time_and_what_each_option_leads_to() {
+    let place = Place::configured(TRIVIAL);
+    let tasks = [
+        task("task-1", &[("sums/sub.py", "red"), ("tests/test_sub.py", "green")], &[]),
+        task("task-2", &[("sums/add.py", "yellow")], &[]),
+        task("task-3", &[("README.md", "green"), ("sums/sub.py", "yellow")], &["task-1"]),
+    ];
+    let mut rated = plan(&tasks);
+    rated["overall_risk"] = json!("red");
+    rated["tasks"][0]["size"] = json!("large");
+    let script = Script::feature(&tasks).with(role("planner").says(rated));
+    let research = place.feature(&script, &["--interactive"]);
+    assert!(research.out.contains("continues with spec (1 agent)"), "{}", research.out);
+    assert!(
+        research
+            .out
+            .contains("sends the work and your note back to focus, then more-research (up to 4 agents)"),
+        "{}",
+        research.out
+    );
+    assert!(research.out.contains("leaves 2 of 3 in budget expand"), "{}", research.out);
+
+    let shown = place.remand(&["answer", "latest", "proceed"]);
+
+    assert_eq!(open_gate(&place).phase, "approve-plan");
+    let text = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for expected in [
+        "3 tasks in 2 waves, at most 4 at once; files by risk: 2 green, 1 yellow, 1 red",
+        "wave 1: task-1 (red, large): The work of task-1: sums/sub.py (red), tests/test_sub.py (green)",
+        "wave 1: task-2 (yellow): The work of task-2: sums/add.py (yellow)",
+        "wave 2: task-3 (yellow): The work of task-3: README.md (green), sums/sub.py (yellow)",
+        "risk red; started ",
+        " of work",
+        "continues with baseline, then tasks (3 tasks, at most 4 at once) (default)",
+        "sends the work and your note back to plan (1 agent); what depends on it runs again; leaves 2 of 3 in budget revise",
+        "ends the run: aborted; what was made so far is kept",
+    ] {
+        assert!(text.contains(expected), "{expected}: {}", shown.out);
+    }
+    let gates: Value = serde_json::from_str(&place.remand(&["gates", "--json"]).out).expect("JSON");
+    let gate = &gates["gates"][0];
+    assert_eq!(gate["plan"]["waves"], json!([["task-1", "task-2"], ["task-3"]]));
+    assert_eq!(gate["plan"]["files"], json!({"green": 2, "yellow": 1, "red": 1}));
+    assert_eq!(gate["plan"]["tasks"][0]["files"][0], json!({"path": "sums/sub.py", "risk": "red"}));
+    assert!(gate["elapsed"].is_u64() && gate["worked"].is_u64(), "{gate}");
+    assert_eq!(gate["answers"][2]["does"], "ends the run: aborted; what was made so far is kept");
+}
+
+// EP-12 EP-04
+#[test]
+fn expand_researches_the_areas_that_a_human_names_in_addition_to_the_four() {
+    let place = Place::configured(TRIVIAL);
+    let script = Script::subtraction()
+        .with(role("researcher").item("error-handling").says(research("error-handling")))
+        .with(role("researcher").item("load").says(research("load")));
+    place.feature(&script, &["--interactive"]);
+    let nothing = place.remand(&["answer", "latest", "expand"]);
+    assert!(nothing.out.contains("your note names no area"), "{}", nothing.out);
+
+    let shown = place.remand(&["answer", "latest", "expand", "--note", "Error handling, load"]);
+
+    assert_eq!((shown.code, open_gate(&place).phase.as_str()), (5, "approve-research"), "{}", shown.err);
+    assert!(shown.out.contains("researcher (error-handling): Sums are functions, seen from error-handling."));
+    let run = place.latest().run;
+    let researchers = || -> Vec<String> {
+        let rows = place.reader().dispatches(&run).expect("dispatches");
+        rows.into_iter().filter(|row| row.role == "researcher").filter_map(|row| row.item).collect()
+    };
+    assert_eq!(
+        researchers(),
+        ["architecture", "impact", "dependencies", "patterns", "error-handling", "load"],
+        "the four are not repeated"
+    );
+    let many = place.remand(&["answer", "latest", "expand", "--note", "a, b, c, d, e"]);
+    assert!(many.out.contains("your note names 5 areas, and one answer adds at most 4"), "{}", many.out);
+
+    let shown = place.remand(&["answer", "latest", "proceed"]);
+    assert_eq!(open_gate(&place).phase, "approve-plan", "{}{}", shown.out, shown.err);
+    let spec = place.reader().dispatches(&run).expect("dispatches");
+    let spec = spec.iter().find(|row| row.role == "spec").expect("a spec");
+    let prompt = place.prompt(&run, &spec.command);
+    assert_eq!(prompt.matches("### `research-").count(), 6, "{prompt}");
+    assert!(prompt.contains("### `research-error-handling.yaml`"), "{prompt}");
 }

@@ -35,10 +35,7 @@ fn lessons_reach_the_next_run_and_proposals_change_no_file() {
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let second = place.latest().run;
     for row in place.reader().dispatches(&second).expect("dispatches") {
-        let prompt = place.reader().blob(row.prompt.expect("a prompt")).expect("blob");
-        assert!(String::from_utf8_lossy(&prompt).contains("lessons.md"), "{row:?}");
-        let folder = place.home().join("runs").join(&second.0).join("dispatches").join(&row.command);
-        let lessons = std::fs::read_to_string(folder.join("inputs/lessons.md")).expect("lessons");
+        let lessons = place.brief_part(&second, &row.command, "lessons.md").expect("lessons");
         assert_eq!(lessons, "- Subtraction is not commutative. (a test) (sums/sub.py)\n");
     }
 }
@@ -88,7 +85,77 @@ fn a_regression_is_remembered_for_its_file() {
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let second = place.latest().run;
     let row = place.reader().dispatches(&second).expect("dispatches").remove(0);
-    let folder = place.home().join("runs").join(&second.0).join("dispatches").join(&row.command);
-    let history = std::fs::read_to_string(folder.join("inputs/regressions.md")).expect("the history");
+    let history = place.brief_part(&second, &row.command, "regressions.md").expect("the history");
     assert!(history.contains("test_adds") && history.contains("(sums/add.py)"), "{history}");
+}
+
+/// A knowledge role that proposes to add to an instruction file, to create one, and to change code.
+fn proposing() -> Script {
+    Script::subtraction().with(role("knowledge").says(json!({
+        "verdict": "done", "summary": "Operands have an order.",
+        "proposals": [
+            {"file": "AGENTS.md", "reason": "it is forgotten", "change": "Mind the order of operands."},
+            {"file": ".github/copilot-instructions.md", "reason": "others need it", "change": "See AGENTS.md."},
+            {"file": "sums/sub.py", "reason": "meddling", "change": "import os"},
+        ],
+    })))
+}
+
+fn with_rules() -> Place {
+    let place = Place::configured(TRIVIAL);
+    place.write("AGENTS.md", "# Rules\n");
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-q", "-m", "Rules"]);
+    place
+}
+
+// EP-22
+#[test]
+fn approved_changes_to_instruction_files_are_shown_as_a_diff_and_are_part_of_the_commit() {
+    let place = with_rules();
+    place.feature(&proposing(), &["--interactive"]);
+    for option in ["proceed", "approve"] {
+        place.remand(&["answer", "latest", option]);
+    }
+
+    let asked = place.remand(&["gates"]);
+
+    let gate = place.reader().open_gates().expect("gates").pop().expect("a gate");
+    assert_eq!((gate.phase.as_str(), gate.default.as_deref()), ("approve-proposals", Some("leave")));
+    for expected in [
+        "AGENTS.md: it is forgotten",
+        "+++ b/AGENTS.md",
+        "+Mind the order of operands.",
+        "+++ b/.github/copilot-instructions.md",
+        "sums/sub.py is not an instruction file",
+    ] {
+        assert!(asked.out.contains(expected), "{expected}: {}", asked.out);
+    }
+    assert!(!asked.out.contains("+import os"), "{}", asked.out);
+    let shown = place.remand(&["answer", "latest", "apply"]);
+
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let run = place.latest();
+    let rules = place.git(&["show", &format!("{}:AGENTS.md", run.branch)]);
+    assert_eq!(rules, "# Rules\n\nMind the order of operands.\n");
+    let changed = place.git(&["diff", "--name-only", "work", &run.branch]);
+    assert_eq!(changed, ".github/copilot-instructions.md\nAGENTS.md\nsums/sub.py\ntests/test_sub.py\n");
+    assert!(!place.git(&["show", &format!("{}:sums/sub.py", run.branch)]).contains("import os"));
+    assert_eq!(place.git(&["rev-list", "--count", &format!("work..{}", run.branch)]).trim(), "1");
+}
+
+// EP-22
+#[test]
+fn changes_to_instruction_files_that_nobody_approved_stay_proposals() {
+    let place = with_rules();
+    let shown = place.feature(&proposing(), &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let run = place.latest();
+    assert_eq!(place.git(&["show", &format!("{}:AGENTS.md", run.branch)]), "# Rules\n");
+    let gates = place.reader().gates(&run.run).expect("gates");
+    let last = gates.last().expect("a gate");
+    assert_eq!(
+        (last.phase.as_str(), last.option.as_deref(), last.auto),
+        ("approve-proposals", Some("leave"), true)
+    );
 }

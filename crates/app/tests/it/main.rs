@@ -1,6 +1,7 @@
 //! The binary as a user sees it: help, output and errors, word for word.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod briefs;
 mod bundle;
 mod cancel;
 mod cascade;
@@ -21,6 +22,7 @@ mod limits;
 mod money;
 mod monorepo;
 mod other_tools;
+mod outputs;
 mod own_workflow;
 mod parked;
 mod permissions;

@@ -75,7 +75,7 @@ fn unreported_tokens_are_unknown_wherever_they_are_shown() {
         assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
         shown.out.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    assert!(said(&["status", "latest"]).contains("100, no limit; 1 of 2 dispatches did not report them"));
+    assert!(said(&["status", "latest"]).contains("100, no limit; 1 of 2 dispatches did not report tokens"));
     assert!(said(&["log"]).contains("tokens unknown, cost unknown"));
     assert!(said(&["evidence"]).contains("100 tokens, without 1 dispatches that did not report theirs"));
     let costs = said(&["costs"]);

@@ -2,7 +2,7 @@
 
 use remand_agents::driver::{AgentRows, NamedRow};
 use remand_ledger::query::RunRow;
-use remand_ledger::{Ledger, Reader};
+use remand_ledger::{Ledger, Reader, RunId};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -180,6 +180,26 @@ impl Place {
         let mut arguments = vec!["run", request, "--agent", agent.as_str()];
         arguments.extend(more);
         self.remand(&arguments)
+    }
+
+    /// The prompt of a dispatch.
+    pub fn prompt(&self, run: &RunId, command: &str) -> String {
+        let folder = self.home().join("runs").join(&run.0).join("dispatches").join(command);
+        fs::read_to_string(folder.join("prompt.md")).expect("a prompt")
+    }
+
+    /// A part of the brief that a dispatch got, from its prompt or from its file.
+    pub fn brief_part(&self, run: &RunId, command: &str, name: &str) -> Option<String> {
+        let prompt = self.prompt(run, command);
+        let heading = format!("### `{name}`: ");
+        let mut lines = prompt.lines().skip_while(|line| !line.starts_with(&heading)).skip(2);
+        let fence: String = lines.next()?.chars().take_while(|it| *it == '`').collect();
+        if fence.is_empty() {
+            let folder = self.home().join("runs").join(&run.0).join("dispatches").join(command);
+            return Some(fs::read_to_string(folder.join("inputs").join(name)).expect("a file"));
+        }
+        let text: Vec<&str> = lines.take_while(|line| *line != fence).collect();
+        Some(text.join("\n") + "\n")
     }
 
     pub fn reader(&self) -> Reader {

@@ -11,6 +11,7 @@ macro_rules! each {
     )+};
 }
 
+mod briefed;
 mod cancelled;
 pub mod desk;
 mod failing;

@@ -274,3 +274,35 @@ fn doctor_refuses_settings_of_an_unknown_role() {
     assert!(shown.out.contains("`[roles.implementr]` names an unknown role"), "{}", shown.out);
     assert!(shown.out.contains("did you mean `implementer`?"), "{}", shown.out);
 }
+
+// CORE-12
+#[test]
+fn a_reviewer_names_the_finding_that_it_repeats_and_no_other() {
+    let place = Place::configured(TRIVIAL);
+    let first = review("code", "general", "needs-revision", &[finding("R1", "major", "sub takes a from b")]);
+    let again = |repeats: &str| {
+        let mut found = finding("R2", "major", "negative numbers are lost");
+        found["place"] = json!({"file": "sums/neg.py", "symbol": "neg"});
+        found["repeats"] = json!(repeats);
+        review("code", "general", "needs-revision", &[found])
+    };
+    let script = Script::quick()
+        .with(role("reviewer").round(1).says(first))
+        .with(role("reviewer").round(2).attempt(1).says(again("R9")))
+        .with(role("reviewer").round(2).says(again("R1")))
+        .with(
+            role("implementer")
+                .round(2)
+                .writes("sums/neg.py", "def neg(a):\n    return -a\n")
+                .says(implemented("")),
+        );
+    let shown = place.quick(&script, &[]);
+    assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
+    let (run, reader) = (place.latest().run, place.reader());
+    let rows = reader.dispatches(&run).expect("dispatches");
+    let details: Vec<_> = rows.iter().filter_map(|row| row.detail.clone()).collect();
+    assert!(details[0].contains("payload.findings[0].repeats: expected `R1`, found `R9`"), "{details:?}");
+    let rulings = reader.rulings(&run, 0).expect("rulings");
+    let repeated = rulings.iter().find(|row| row.ruling.signal == "repeated").expect("a repetition");
+    assert!(repeated.ruling.why.contains("it repeats R1"), "{}", repeated.ruling.why);
+}

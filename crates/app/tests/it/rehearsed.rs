@@ -78,6 +78,11 @@ impl Entry {
         self.key("on-failure", json!("go-on"))
     }
 
+    /// Fails unless the agent was given all these texts.
+    pub fn given(self, texts: &[&str]) -> Entry {
+        self.key("given", json!(texts))
+    }
+
     pub fn does(mut self, action: Value) -> Entry {
         self.actions.push(action);
         self

@@ -77,13 +77,9 @@ fn json(place: &Place, arguments: &[&str]) -> Value {
 /// The inputs with this name that the dispatches of a role got, in order.
 fn inputs_of(place: &Place, role: &str, name: &str) -> Vec<String> {
     let (reader, run) = (place.reader(), place.latest().run);
-    let folder = place.home().join("runs").join(&run.0).join("dispatches");
     let rows = reader.dispatches(&run).expect("dispatches");
     let of_role = rows.iter().filter(|row| row.role == role);
-    of_role
-        .map(|row| std::fs::read_to_string(folder.join(&row.command).join("inputs").join(name)))
-        .map(Result::unwrap_or_default)
-        .collect()
+    of_role.map(|row| place.brief_part(&run, &row.command, name).unwrap_or_default()).collect()
 }
 
 /// The prompts of the dispatches of a role, in order.

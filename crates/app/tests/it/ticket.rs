@@ -28,8 +28,7 @@ fn input_of(place: &Place, phase: &str, nth: usize, name: &str) -> String {
     let run = place.latest().run;
     let rows = place.reader().dispatches(&run).expect("dispatches");
     let row = rows.iter().filter(|row| row.phase == phase).nth(nth).expect("the dispatch");
-    let folder = place.home().join("runs").join(&run.0).join("dispatches").join(&row.command);
-    fs::read_to_string(folder.join("inputs").join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    place.brief_part(&run, &row.command, name).unwrap_or_else(|| panic!("no {name}"))
 }
 
 /// The reasons why dispatches of a phase were refused.
@@ -172,6 +171,10 @@ fn the_third_red_gate_blocks_the_ticket_and_asks_a_human_with_the_full_context()
         "`INCORRECT_INVARIANT`",
         "| `sums/bits.py` | discard |",
         "- [x] No, the flaw is in the design itself",
+        "| 1 | A plain shift doubles whole numbers. | quality gate: failed: the check `finished` fails; quality gate: \
+         Fractions fail. | `sums/bits.py`, `sums/double.py` |",
+        "| 2 | Rounding down before it keeps fractions out. | quality gate: failed",
+        "| 3 | The raw bytes of the machine word can be moved. | quality gate: failed",
     ] {
         assert!(stated.contains(part), "{part}: {stated}");
     }
@@ -185,7 +188,7 @@ fn the_third_red_gate_blocks_the_ticket_and_asks_a_human_with_the_full_context()
         "check: The root cause is credible",
         "check: The change is a delta",
         "check: The oscillation check is complete",
-        "check: The revision is within the cap",
+        "check: The revision is within the cap: yes, 1 of 2",
         "check: Prototype after the revision",
         "--set prototype-wanted",
     ] {
@@ -248,7 +251,7 @@ fn an_approved_revision_reaches_ticket_architect_and_implementer() {
     let status = remand_documents::Ticket::read(at_commit).status();
     assert_eq!(status, Some(remand_documents::TicketStatus::ReadyForDesign));
     // The architect gets the notes, the approaches and the findings.
-    assert!(input_of(&place, "revise", 0, "human.md").contains("Mind negative numbers."));
+    assert!(input_of(&place, "revise", 0, "revision-gate.md").contains("Mind negative numbers."));
     assert!(input_of(&place, "revise", 0, "failed-approaches.md").contains(SHIFT));
     assert!(input_of(&place, "revise", 0, "findings.yaml").contains("INCORRECT_INVARIANT"));
     // The implementer continues with the tree of the last attempt, without the discarded parts.
@@ -277,14 +280,19 @@ fn an_approved_revision_reaches_ticket_architect_and_implementer() {
         "**Revision Number**: 1 of 2",
         "**Trigger**: circle detected",
         "**Findings Artifact**: `docs/designs/0079_doubling/implementation-findings-1.md`",
-        "**Human Gate Decision**: approve by ada",
+        "**Human Gate Decision**: Approved by ada",
         &format!("**Approach Ruled Out**: {SHIFT}"),
         "**Delta Design Changes**: Approach, DD-0079-001",
         "**Warm-Start Preserved**: `tests/test_double.py`",
         "**Prototype Required**: No",
+        "**Notes**: Mind negative numbers.",
     ] {
         assert!(logged.contains(part), "{part}: {logged}");
     }
+    let findings = on_branch(&place, &format!("{FOLDER}/implementation-findings-1.md"));
+    let check = findings.split("## Oscillation Check").nth(1).expect("a section");
+    let boxes = "- [x] No: Nobody added yet.\n- [ ] Yes\n";
+    assert!(check.contains(boxes), "{check}");
     let at = |text: &str| ticket.find(text).unwrap_or(usize::MAX);
     assert!(at("### Implementation Phase") < at("### Design Revision Phase"));
     assert!(at("### Feedback on Implementation") < at("### Feedback on Design Revision"));
@@ -377,6 +385,55 @@ fn not_within_the_design_three_times_leads_to_the_findings_of_the_reviewer() {
     assert!(last.starts_with("review: changes requested three times for one finding"), "{last}");
 }
 
+// DR-21
+#[test]
+fn six_requests_for_different_changes_lead_to_a_human_and_not_to_findings() {
+    let place = place(TEXT);
+    let claims = [
+        "Negative numbers come out positive",
+        "The module has no summary for readers",
+        "A text argument is not refused",
+        "The name hides that it doubles",
+        "An overflow is not reported anywhere",
+        "Callers cannot pass a fraction object",
+        "The example in the comment is wrong",
+    ];
+    let hypotheses = [
+        "Plain addition.",
+        "A summary helps.",
+        "Texts raise an error.",
+        "Another name.",
+        "Overflow raises.",
+        "Fractions are numbers.",
+        "The example is corrected.",
+    ];
+    let mut rehearsal = agents();
+    for (round, (claim, hypothesis)) in (1..).zip(claims.iter().zip(hypotheses)) {
+        let text = format!("def double(a):\n    return a + a  # {hypothesis}\n");
+        let fits = json!({ "role": "coder", "round": round });
+        rehearsal.push_str(&entry(fits, &[write("sums/double.py", &text)], coded(hypothesis)));
+        let finding = json!([{
+            "id": format!("R{round}"), "severity": "major", "category": "correctness",
+            "place": { "file": "sums/double.py", "symbol": format!("part {round}") },
+            "claim": claim, "evidence": "Line 2.",
+        }]);
+        let fits = json!({ "role": "impl-reviewer", "round": round });
+        rehearsal.push_str(&entry(fits, &[], reviewed("changes-requested", finding)));
+    }
+    let shown = tickets::run(&place, &rehearsal);
+    assert_eq!(shown.code, 5, "{shown:?}");
+    assert!(
+        gate(&place).contains("The attempts do not lead to an approved implementation."),
+        "{}",
+        gate(&place)
+    );
+    let phases = dispatched(&place);
+    assert_eq!(phases.iter().filter(|phase| *phase == "implement").count(), 7, "{phases:?}");
+    assert!(!phases.contains(&"findings".to_string()), "{phases:?}");
+    let log = on_branch(&place, &format!("{FOLDER}/iteration-log.md"));
+    assert!(log.contains("### Attempt 7 (design 1,") && log.contains(claims[6]), "{log}");
+}
+
 // DR-08
 #[test]
 fn without_valid_findings_the_run_stops_blocked_and_asks_for_guidance() {
@@ -406,6 +463,9 @@ fn at_the_cap_only_close_is_left_and_the_ticket_says_why() {
     let asked = gate(&place);
     assert!(asked.contains("not offered: approve (budget revision is used up)"), "{asked}");
     assert!(asked.contains("re-scope the ticket"), "{asked}");
+    assert!(asked.contains("revision: none left: 2 of 2 are used"), "{asked}");
+    assert!(asked.contains("The revision is within the cap: no, none left"), "{asked}");
+    assert!(!asked.contains("3 of 2") && !asked.contains("rototype"), "{asked}");
     let refused = answer(&place, &["approve"]);
     assert_eq!(refused.code, 1, "{refused:?}");
     let ticket = on_branch(&place, TICKET);
@@ -497,6 +557,7 @@ fn spending_of_an_earlier_run_counts_although_its_branch_is_not_merged() {
     assert!(refused.err.contains(&format!("is already working on {TICKET}")), "{}", refused.err);
     let shown = answer(&place, &["approve"]);
     assert_eq!(shown.code, 5, "{shown:?}");
+    assert!(gate(&place).contains("revision: 2 of 2"), "{}", gate(&place));
     assert_eq!(answer(&place, &["close"]).code, 4);
     let first = place.latest().run;
     // The ticket in the checkout does not mention it yet.
@@ -521,6 +582,10 @@ fn a_proposal_that_failed_before_is_blocked_until_a_human_removes_it_from_the_li
     assert_eq!(tickets::run(&place, &circling()).code, 5);
     let asked = gate(&place);
     assert!(asked.contains("The proposed approach failed before."), "{asked}");
+    assert!(
+        asked.contains("The proposed approach repeats previous approach 1 (word similarity 100 %)"),
+        "{asked}"
+    );
     assert_eq!(dispatched(&place).iter().filter(|phase| *phase == "findings").count(), 2);
     let reported = input_of(&place, "findings", 1, "trigger.yaml");
     assert!(reported.contains("repeats previous approach 1"), "{reported}");
@@ -536,6 +601,63 @@ fn a_proposal_that_failed_before_is_blocked_until_a_human_removes_it_from_the_li
     assert!(gate(&place).contains("Revise the design as the findings propose?"));
     assert!(!on_branch(&place, TICKET).contains(PROPOSAL));
     assert!(on_branch(&place, TICKET).contains("- **Author**: Dana\n"));
+}
+
+// DR-12, DR-19
+#[test]
+fn a_refused_revision_is_kept_beside_the_design_that_stays_the_base_of_the_next_delta() {
+    let place = place(TEXT);
+    let notes = tickets::revised();
+    let (_, notes) = notes.split_once("One test.\n").expect("notes");
+    let refused = design(SHIFT, "A shift of the exponent is exact.", "A module for each sum.", notes);
+    let again = findings("implementer", "circle", 2, "Multiply the value by the number two.");
+    let rehearsal = [
+        circling(),
+        entry(json!({ "role": "architect/revise", "round": 1 }), &[], document(&refused)),
+        entry(json!({ "role": "findings", "round": 2 }), &[], again),
+    ]
+    .concat();
+    assert_eq!(tickets::run(&place, &rehearsal).code, 5);
+    let shown = answer(&place, &["approve"]);
+    assert_eq!(shown.code, 5, "{shown:?}");
+    assert!(gate(&place).contains("Revise the design as the findings propose?"));
+    let (current, kept) = (format!("{FOLDER}/design.md"), format!("{FOLDER}/design-refused-1.md"));
+    assert!(on_branch(&place, &current).contains("A shift is quick."), "{}", on_branch(&place, &current));
+    assert!(on_branch(&place, &kept).contains("A shift of the exponent is exact."));
+    assert!(on_branch(&place, TICKET).contains(&format!("- **Refused Design**: `{kept}`")));
+    let shown = answer(&place, &["approve"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    let base = input_of(&place, "revise", 1, "design.yaml");
+    assert!(base.contains("A shift is quick.") && !base.contains("exponent"), "{base}");
+    assert!(on_branch(&place, &current).contains("Addition is exact for fractions."));
+    assert!(on_branch(&place, &kept).contains("A shift of the exponent is exact."));
+}
+
+// DR-07
+#[test]
+fn findings_add_words_to_the_attempts_that_the_engine_saw_and_no_attempts() {
+    let place = place(TEXT);
+    let mut invented = findings("implementer", "circle", 1, PROPOSAL);
+    let row = json!({ "number": 9, "hypothesis": "Magic.", "outcome": "It failed.", "files": ["magic.py"] });
+    invented["iterations"].as_array_mut().expect("rows").push(row);
+    let rehearsal = [circling(), entry(json!({ "role": "findings", "attempt": 1 }), &[], invented)].concat();
+    assert_eq!(tickets::run(&place, &rehearsal).code, 5);
+    let reported = refusals(&place, "findings").join("; ");
+    assert!(
+        reported.contains("payload.iterations[1].number: expected one of `1`, `2`, `3`, found 9"),
+        "{reported}"
+    );
+    let page = on_branch(&place, &format!("{FOLDER}/implementation-findings-1.md"));
+    let (_, table) = page.split_once("## What Was Attempted").expect("a table");
+    for part in [
+        "| 1 | A plain shift doubles whole numbers. | ",
+        "implementer: Fractions fail. |",
+        "| 2 | Rounding keeps fractions out. | ",
+        "| 3 | It was the rounding that was wrong. | Attempt 3 produced exactly the same files as attempt 1.",
+    ] {
+        assert!(table.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("Magic"), "{page}");
 }
 
 /// The people who removed approaches.
@@ -599,7 +721,7 @@ fn in_interactive_mode_the_design_waits_and_the_note_reaches_ticket_and_architec
     assert_eq!(place.remand(&words).code, 5);
     assert_eq!(status_on_branch(&place), Some("Design Complete — Awaiting Review"));
     assert_eq!(answer(&place, &["changes", "--note", "Say what happens to text."]).code, 5);
-    assert!(input_of(&place, "amend", 0, "human.md").contains("Say what happens to text."));
+    assert!(input_of(&place, "amend", 0, "design-gate.md").contains("Say what happens to text."));
     let ticket = on_branch(&place, TICKET);
     assert!(
         ticket.contains("### Feedback on Design\n\n- ") && ticket.contains("Say what happens to text."),

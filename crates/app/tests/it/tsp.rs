@@ -40,6 +40,22 @@ fn corrected() -> Script {
         )
 }
 
+/// The code reviewer finds another defect in each of four rounds.
+fn four_defects() -> Script {
+    let mut script = Script::tsp(&units());
+    for round in 1..=4 {
+        let text = format!("{SUB}\n\nTRY = {round}\n");
+        let claim = format!("constant number {round} is out of place");
+        let found = [injected(&format!("CR-{round}"), &["code"], &claim)];
+        let mut said = implemented("");
+        said["hypothesis"] = json!(format!("Try number {round} will please."));
+        script = script
+            .with(role("tsp-coder").round(round).writes("sums/sub.py", &text).says(said))
+            .with(role("tsp-code-reviewer").round(round).says(assessment("fail", &found)));
+    }
+    script
+}
+
 fn phases(place: &Place) -> Vec<String> {
     let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
     rows.into_iter().map(|row| row.phase).collect()
@@ -164,6 +180,13 @@ fn the_defect_log_says_where_defects_came_from_and_what_correcting_them_cost() {
     assert_eq!((defects[2].tokens, defects[2].money), (200, 20_000));
     assert!(defects.iter().all(|row| row.time > 0), "{defects:?}");
 
+    let findings = json_of(&place, &["findings"]);
+    let recipients = ["CR-1", "CR-2"].map(|id| {
+        let mut all = findings["findings"].as_array().expect("findings").iter();
+        all.find(|finding| finding["id"] == id).expect(id)["sent_to"].clone()
+    });
+    assert_eq!(recipients, ["planning", "code"], "each finding went to the phase that injected it");
+
     let shown = json_of(&place, &["defects", "--injected", "planning"]);
     assert_eq!(shown["defects"].as_array().map(Vec::len), Some(1));
     assert_eq!(shown["defects"][0]["resolution"], "corrected");
@@ -244,17 +267,7 @@ fn a_human_reattributes_a_settled_defect_and_history_keeps_both() {
 #[test]
 fn an_open_defect_reattributed_at_the_gate_goes_to_the_new_phase() {
     let place = Place::configured(TRIVIAL);
-    let mut script = Script::tsp(&units());
-    for round in 1..=4 {
-        let text = format!("{SUB}\n\nTRY = {round}\n");
-        let claim = format!("constant number {round} is out of place");
-        let found = [injected(&format!("CR-{round}"), &["code"], &claim)];
-        let mut said = implemented("");
-        said["hypothesis"] = json!(format!("Try number {round} will please."));
-        script = script
-            .with(role("tsp-coder").round(round).writes("sums/sub.py", &text).says(said))
-            .with(role("tsp-code-reviewer").round(round).says(assessment("fail", &found)));
-    }
+    let script = four_defects();
     let mut replanned = plan(&units());
     replanned["summary"] = json!("Without constants.");
     let script = script.with(role("tsp-planner").round(2).says(replanned));
@@ -348,4 +361,82 @@ fn an_estimate_needs_at_least_three_runs_and_says_so() {
     let of_run = json_of(&place, &["estimate"]);
     assert_eq!((&of_run["size"], &of_run["complexity"]["yellow"]), (&json!(5), &json!(1)));
     assert_eq!(of_run["efforts"]["tokens"]["fit"]["too-few"]["points"], json!(2));
+}
+
+// PF-12 PF-02
+#[test]
+fn in_interactive_mode_a_human_confirms_or_changes_the_origin_before_a_defect_is_sent_back() {
+    let place = Place::configured(TRIVIAL);
+    let mut second = design();
+    second["summary"] = json!("A module beside add, which takes b from a.");
+    let found = [injected("CR-1", &["code"], "sub takes a from b")];
+    let script = Script::tsp(&units())
+        .with(role("tsp-designer").round(2).says(second))
+        .with(role("tsp-coder").round(1).writes("sums/sub.py", WRONG).says(implemented("")))
+        .with(role("tsp-code-reviewer").round(1).says(assessment("fail", &found)));
+
+    let waiting =
+        place.run(crate::rehearsed::REQUEST, &script.text(), &["--workflow", "tsp", "--interactive"]);
+
+    assert_eq!(waiting.code, 5, "{}{}", waiting.out, waiting.err);
+    let gate = place.reader().open_gates().expect("gates").pop().expect("a gate");
+    assert_eq!((gate.phase.as_str(), gate.default), ("code-review", Some("go-on".to_string())));
+    let run = place.latest().run;
+    let text = waiting.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for expected in [
+        "Did these phases inject the defects?",
+        "CR-1 (major), injected by code: sub takes a from b",
+        "go-on sends each defect back to the phase that injected it",
+        &format!("`remand defects reattribute {run} FINDING --to PHASE`"),
+    ] {
+        assert!(text.contains(expected), "{expected}: {}", waiting.out);
+    }
+    assert_eq!(phases(&place).len(), 5, "nothing runs before the answer");
+    assert_eq!(place.remand(&["resume", &run.0]).code, 5, "the question stays open");
+
+    assert_eq!(place.remand(&["defects", "reattribute", "latest", "CR-1", "--to", "design"]).code, 0);
+    let asked = place.remand(&["gates"]).out;
+    assert!(asked.contains("CR-1 (major), injected by design"), "{asked}");
+    let answered = place.remand(&["answer", "latest", "go-on"]);
+
+    assert_eq!(answered.code, 0, "{}{}", answered.out, answered.err);
+    assert_eq!(phases(&place)[5], "design");
+    let rulings = place.reader().rulings(&run, 0).expect("rulings");
+    let sent = rulings
+        .iter()
+        .find(|row| row.ruling.signal == "fail" && row.ruling.target.is_some())
+        .expect("the ruling");
+    let budgets: Vec<&str> = sent.ruling.budgets.iter().map(|charge| charge.budget.as_str()).collect();
+    assert_eq!(
+        (sent.ruling.target.as_deref(), budgets),
+        (Some("design"), vec!["by-code-review", "corrections"])
+    );
+    assert_sound(&place);
+}
+
+// PF-12
+#[test]
+fn in_autonomous_mode_nobody_is_asked_about_origins() {
+    let place = Place::configured(TRIVIAL);
+    assert_eq!(place.tsp(&corrected()).code, 0);
+    assert!(place.reader().gates(&place.latest().run).expect("gates").is_empty());
+}
+
+// EP-23 PF-05 PF-09
+#[test]
+fn after_an_override_the_bundle_and_the_defect_log_agree_on_what_is_open() {
+    let place = Place::configured(TRIVIAL);
+    assert_eq!(place.tsp(&four_defects()).code, 5);
+    let shown = place.remand(&["answer", "latest", "override"]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let defects = json_of(&place, &["defects"]);
+    let bundle = place.remand(&["evidence"]).out;
+    let issues = bundle.split("## Known issues").nth(1).and_then(|rest| rest.split("\n## ").next());
+    let issues = issues.expect("a section");
+    for defect in defects["defects"].as_array().expect("defects") {
+        let id = defect["id"].as_str().expect("an id");
+        let is_open = defect["resolution"] != "corrected";
+        assert_eq!(issues.contains(id), is_open, "{id}: {} in {issues}", defect["resolution"]);
+    }
+    assert!(issues.contains("CR-4"), "{issues}");
 }

@@ -1,12 +1,12 @@
 //! Rules for findings: they are unique, have the fields that the contract requires, name known origins, and match the
 //! verdict.
 
-use super::super::expectation::{Expectation, FindingField, FindingsRule};
+use super::super::expectation::{DISPUTED, Expectation, FindingField, FindingsRule};
 use super::super::problem::{ContractProblem, one_of};
 use super::super::schema::SchemaId;
 use super::super::schema::finding::ReportedFinding;
 use super::super::schema::header::CommonPayload;
-use super::super::schema::implementation::Implementation;
+use super::super::schema::implementation::Dispute;
 use super::super::schema::words::{ReportedCategory, ReportedSeverity};
 use super::duplicate_ids;
 
@@ -22,6 +22,7 @@ pub(crate) fn findings(
     for (at, finding) in common.findings.iter().enumerate() {
         problems.extend(missing_fields(finding, &path(at), expected));
         problems.extend(unknown_origins(finding, &path(at), expected));
+        problems.extend(unknown_repetition(finding, &path(at), expected));
     }
     problems.extend(contradictions(common, verdict, expected));
     if !expected.sets.is_empty() {
@@ -35,10 +36,9 @@ pub(crate) fn findings(
 }
 
 /// A dispute must name a finding that the role received.
-pub(super) fn disputes(report: &Implementation, expected: &Expectation) -> Vec<ContractProblem> {
+pub(super) fn disputes(disputes: &[Dispute], expected: &Expectation) -> Vec<ContractProblem> {
     let Some(received) = &expected.known.findings else { return Vec::new() };
-    let unknown =
-        report.disputes.iter().enumerate().filter(|(_, dispute)| !received.contains(&dispute.finding.0));
+    let unknown = disputes.iter().enumerate().filter(|(_, dispute)| !received.contains(&dispute.finding.0));
     unknown
         .map(|(at, dispute)| {
             let known = if received.is_empty() {
@@ -96,6 +96,23 @@ fn unknown_origins(finding: &ReportedFinding, path: &str, expected: &Expectation
         .collect()
 }
 
+/// A finding that repeats an earlier one names its id. An unknown id would hide the repetition.
+fn unknown_repetition(
+    finding: &ReportedFinding,
+    path: &str,
+    expected: &Expectation,
+) -> Option<ContractProblem> {
+    let reported = expected.known.reported.as_ref()?;
+    let id = finding.repeats.as_deref().filter(|id| !id.is_empty())?;
+    let known = if reported.is_empty() {
+        "nothing, because no finding was reported before".to_string()
+    } else {
+        one_of(reported.iter().map(String::as_str))
+    };
+    let is_unknown = !reported.iter().any(|other| other == id);
+    is_unknown.then(|| ContractProblem::new(format!("{path}.repeats"), known, format!("`{id}`")))
+}
+
 /// The verdict must match the findings. A diagnosis has no success verdict, so nothing can contradict it.
 fn contradictions(common: &CommonPayload, verdict: &str, expected: &Expectation) -> Vec<ContractProblem> {
     let mut problems = Vec::new();
@@ -104,7 +121,8 @@ fn contradictions(common: &CommonPayload, verdict: &str, expected: &Expectation)
     if expected.schema == SchemaId::Diagnosis {
         return problems;
     }
-    if !is_success && reports_findings && common.findings.is_empty() {
+    // A plan that disputes a finding reports no other.
+    if !is_success && verdict != DISPUTED && reports_findings && common.findings.is_empty() {
         let expected = format!("at least one finding, because the verdict is `{verdict}`");
         problems.push(ContractProblem::new("payload.findings", expected, "none"));
     }

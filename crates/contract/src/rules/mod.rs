@@ -24,10 +24,9 @@ pub(super) fn payload(payload: &Payload, verdict: &str, expected: &Expectation) 
     let mut problems = match payload {
         Payload::Spec(it) => design::spec(it, verdict),
         Payload::Design(it) => design::decisions(&it.decisions),
-        Payload::Plan(it) => plan::plan(it, expected),
+        Payload::Plan(it) => plan::plan(it, verdict, expected),
         Payload::Split(it) => split::split(it, expected),
         Payload::Task(it) => plan::task(&it.task, "payload.task", expected),
-        Payload::Implementation(it) => findings::disputes(it, expected),
         Payload::Verification(it) => verification::verification(it, verdict, expected),
         Payload::Verdict(it) => verification::verdict(&it.criteria, verdict, expected),
         Payload::Failure(it) => failure::report(it, expected),
@@ -37,11 +36,13 @@ pub(super) fn payload(payload: &Payload, verdict: &str, expected: &Expectation) 
         Payload::GapReview(it) => rounds::review(it, verdict, expected),
         Payload::Completion(_)
         | Payload::Research(_)
+        | Payload::Implementation(_)
         | Payload::Review(_)
         | Payload::Knowledge(_)
         | Payload::Finding(_)
         | Payload::Diagnosis(_) => Vec::new(),
     };
+    problems.extend(findings::disputes(&payload.disputes(), expected));
     match expected.approach {
         ApproachRule::Stated if payload.approach().is_none() => {
             let expected = "the core idea of the design: `text` and the ids of its `decisions`";

@@ -1,6 +1,6 @@
 //! Rules for plans: dependencies are known and have no cycle, paths are inside the work tree, and pointers resolve.
 
-use super::super::expectation::Expectation;
+use super::super::expectation::{DISPUTED, Expectation};
 use super::super::pointers::Pointer;
 use super::super::problem::{ContractProblem, one_of};
 use super::super::schema::plan::{PlanPayload, PlannedTask};
@@ -8,9 +8,67 @@ use super::super::waves::waves;
 use super::{design, duplicate_ids};
 use std::path::{Component, Path};
 
-pub(super) fn plan(it: &PlanPayload, expected: &Expectation) -> Vec<ContractProblem> {
+pub(super) fn plan(it: &PlanPayload, verdict: &str, expected: &Expectation) -> Vec<ContractProblem> {
     let mut problems = tasks(&it.tasks, expected);
     problems.extend(design::decisions(&it.decisions));
+    problems.extend(constraints(it, verdict, expected));
+    problems
+}
+
+/// Every finding that binds the plan has an answer: tasks of this plan, or the reason to dispute it.
+fn constraints(it: &PlanPayload, verdict: &str, expected: &Expectation) -> Vec<ContractProblem> {
+    let binding = &expected.known.constraints;
+    let answers = |id: &str| it.constraints.iter().filter(|answer| answer.id.0 == id).count();
+    // Several reviewers may choose the same id.
+    let given = |id: &str| binding.iter().filter(|other| *other == id).count();
+    let mut passed_over: Vec<&str> =
+        binding.iter().map(String::as_str).filter(|id| answers(id) < given(id)).collect();
+    passed_over.dedup();
+    let mut problems = Vec::new();
+    if !passed_over.is_empty() {
+        let required =
+            "for each finding that binds the plan, the tasks that meet it or the reason to dispute it";
+        problems.push(ContractProblem::new(
+            "payload.constraints",
+            required,
+            format!("none for {}", passed_over.join(", ")),
+        ));
+    }
+    let can_dispute = expected.says.iter().any(|says| says == DISPUTED);
+    for (at, answer) in it.constraints.iter().enumerate() {
+        let path = format!("payload.constraints[{at}]");
+        if !binding.contains(&answer.id.0) {
+            let known = if binding.is_empty() {
+                "no answer, because no finding binds the plan".to_string()
+            } else {
+                one_of(binding.iter().map(String::as_str))
+            };
+            problems.push(ContractProblem::new(format!("{path}.id"), known, format!("`{}`", answer.id.0)));
+        }
+        let ids = || it.tasks.iter().map(|task| task.id.as_str());
+        for (index, task) in answer.met_by.iter().enumerate().filter(|(_, task)| !ids().any(|id| id == *task))
+        {
+            let path = format!("{path}.met_by[{index}]");
+            problems.push(ContractProblem::new(path, one_of(ids()), format!("`{task}`")));
+        }
+        let is_disputed = !answer.disputed.trim().is_empty();
+        if answer.met_by.is_empty() != is_disputed {
+            let required = "either the tasks in `met_by` or the reason in `disputed`";
+            let found = if is_disputed { "both" } else { "neither" };
+            problems.push(ContractProblem::new(path, required, found));
+        } else if is_disputed && !can_dispute {
+            problems.push(ContractProblem::new(path, "tasks that meet it in `met_by`", "a dispute"));
+        }
+    }
+    let disputes = it.constraints.iter().any(|answer| !answer.disputed.trim().is_empty());
+    if can_dispute && disputes != (verdict == DISPUTED) {
+        let required = if disputes {
+            format!("`{DISPUTED}`, because the plan disputes a finding that binds it")
+        } else {
+            format!("another verdict than `{DISPUTED}`, because the plan disputes nothing")
+        };
+        problems.push(ContractProblem::new("payload.verdict", required, format!("`{verdict}`")));
+    }
     problems
 }
 

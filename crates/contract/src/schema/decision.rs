@@ -1,6 +1,7 @@
 //! Decision records in designs and plans.
 
 use super::words::{NonBlankText, ReportedConfidence, ReportedRisk};
+use remand_ledger::fact;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,4 +42,23 @@ pub struct Alternative {
     pub pros: Vec<String>,
     #[serde(default)]
     pub cons: Vec<String>,
+}
+
+impl From<&DecisionRecord> for fact::Decision {
+    fn from(it: &DecisionRecord) -> fact::Decision {
+        let label = |alternative: &Alternative| alternative.label.0.clone();
+        let (selected, rejected): (Vec<_>, Vec<_>) =
+            it.alternatives.iter().partition(|alternative| alternative.id.0 == it.selected.0);
+        fact::Decision {
+            id: it.id.clone(),
+            title: it.title.0.clone(),
+            context: it.context.0.clone(),
+            selected: selected.first().map_or_else(|| it.selected.0.clone(), |it| label(it)),
+            rejected: rejected.into_iter().map(label).collect(),
+            rationale: it.rationale.0.clone(),
+            confidence: Some(it.confidence.into()),
+            risk: Some(it.risk.into()),
+            decided_by: it.decided_by.0.clone(),
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::decision::DecisionRecord;
 use super::header::{CommonPayload, StatedApproach};
+use super::implementation::Dispute;
 use super::words::{NonBlankText, ReportedRisk};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,9 @@ pub struct DesignPayload {
     pub risks: Vec<DesignRisk>,
     #[serde(default)]
     pub open_questions: Vec<String>,
+    /// Findings that you received and consider wrong.
+    #[serde(default)]
+    pub disputes: Vec<Dispute>,
     #[serde(flatten)]
     pub common: CommonPayload,
 }

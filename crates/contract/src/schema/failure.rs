@@ -16,6 +16,7 @@ pub struct FindingsReport {
     /// The number of the requested revision. State it even if it exceeds the cap; the gate decides.
     #[schemars(range(min = 1))]
     pub revision: u32,
+    /// Your words about attempts in the iteration log. The engine adds the attempts that you leave out.
     #[schemars(length(min = 1))]
     pub iterations: Vec<Iteration>,
     #[schemars(length(min = 1))]
@@ -73,6 +74,7 @@ pub enum FailureCategory {
 /// One attempt.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Iteration {
+    /// The number of the attempt in the iteration log.
     #[schemars(range(min = 1))]
     pub number: u32,
     pub hypothesis: NonBlankText,
@@ -156,7 +158,7 @@ pub struct AnsweredQuestion {
     pub explanation: NonBlankText,
 }
 
-/// What the human at the gate will check, one sentence each.
+/// What the human at the gate will check, one sentence each. The engine adds the number of the revision.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Checklist {
     /// Why the work was really stuck, and more effort would not have helped.
@@ -165,8 +167,6 @@ pub struct Checklist {
     pub change_scoped: NonBlankText,
     /// How both questions about oscillation are answered.
     pub oscillation_checked: NonBlankText,
-    /// The number of this revision; at most 2 are allowed.
-    pub revision_within_cap: NonBlankText,
     /// Whether a prototype is worthwhile after the revision.
     pub prototype_advice: NonBlankText,
 }

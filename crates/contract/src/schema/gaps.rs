@@ -89,6 +89,12 @@ pub struct IssueAnswer {
     pub rationale: String,
     #[serde(default)]
     pub alternative: String,
+    /// What your position costs, for the human who decides.
+    #[serde(default)]
+    pub trade_off: String,
+    /// What the alternative costs.
+    #[serde(default)]
+    pub alternative_trade_off: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -142,4 +148,7 @@ pub struct ReportedIssue {
     pub severity: ReportedGapSeverity,
     #[schemars(extend("x-alias" = ["description", "claim"]))]
     pub concern: NonBlankText,
+    /// What meeting the concern costs, for the human who decides if the engineer disagrees.
+    #[serde(default)]
+    pub trade_off: String,
 }

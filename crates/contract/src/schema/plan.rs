@@ -2,6 +2,7 @@
 
 use super::decision::DecisionRecord;
 use super::header::CommonPayload;
+use super::implementation::Dispute;
 use super::spec::CriterionRecord;
 use super::words::{NonBlankText, ReportedRisk, ReportedSize, TaskType};
 use schemars::JsonSchema;
@@ -20,8 +21,29 @@ pub struct PlanPayload {
     pub overall_risk: Option<ReportedRisk>,
     #[serde(default)]
     pub decisions: Vec<DecisionRecord>,
+    /// An answer to each finding that binds the plan.
+    #[serde(default)]
+    pub constraints: Vec<ConstraintAnswer>,
+    /// Findings that you received and consider wrong.
+    #[serde(default)]
+    pub disputes: Vec<Dispute>,
     #[serde(flatten)]
     pub common: CommonPayload,
+}
+
+/// How the plan deals with a finding that binds it: the tasks that meet it, or the reason to dispute it.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Constraint")]
+pub struct ConstraintAnswer {
+    /// The id of the finding.
+    #[schemars(extend("x-alias" = ["finding"]))]
+    pub id: NonBlankText,
+    /// The ids of the tasks that meet it.
+    #[serde(default)]
+    pub met_by: Vec<String>,
+    /// Why it is wrong. Only with the verdict `disputed`.
+    #[serde(default)]
+    pub disputed: String,
 }
 
 /// One task.

@@ -1,5 +1,6 @@
 //! The enumerations in results. `x-same` lists accepted synonyms; `x-mapped` lists synonyms whose use is also recorded.
 
+use remand_kernel::program::Confidence;
 use remand_kernel::{event, evidence, finding, gaps};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,6 +75,16 @@ pub enum ReportedRisk {
     Red,
 }
 
+impl ReportedRisk {
+    pub fn name(self) -> &'static str {
+        match self {
+            ReportedRisk::Green => "green",
+            ReportedRisk::Yellow => "yellow",
+            ReportedRisk::Red => "red",
+        }
+    }
+}
+
 /// How certain a statement is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -85,6 +96,16 @@ pub enum ReportedConfidence {
     Medium,
     /// Little evidence, or expensive to reverse: review it after the implementation.
     Low,
+}
+
+impl From<ReportedConfidence> for Confidence {
+    fn from(it: ReportedConfidence) -> Confidence {
+        match it {
+            ReportedConfidence::High => Confidence::High,
+            ReportedConfidence::Medium => Confidence::Medium,
+            ReportedConfidence::Low => Confidence::Low,
+        }
+    }
 }
 
 /// How large a task is.

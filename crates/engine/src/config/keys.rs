@@ -95,7 +95,8 @@ pub const KEYS: &[ConfigKey] = &[
         shape: ValueShape::Choice(MODES),
         default: "\"autonomous\"",
         example: "\"interactive\"",
-        meaning: "Whether a gate with a default uses it or asks.",
+        meaning: "`autonomous` uses the default of a gate that has one, and asks at the others. `interactive` asks at \
+                  every gate.",
     },
     ConfigKey {
         path: "agent",
@@ -178,7 +179,7 @@ pub const KEYS: &[ConfigKey] = &[
         default: "[]",
         example: "[\"~/.cache/pre-commit\"]",
         meaning: "Files and folders that git hooks, filters and merge drivers may write in addition to the files of \
-                  the commit. They may run code that an agent wrote. Missing paths are ignored. Only in your own \
+                  the commit. Hooks may run code that an agent wrote. Missing paths are ignored. Only in your own \
                   file.",
     },
     ConfigKey {
@@ -186,16 +187,16 @@ pub const KEYS: &[ConfigKey] = &[
         shape: ValueShape::Flag,
         default: "false",
         example: "true",
-        meaning: "Whether agents and checks may use Unix sockets, through which they reach your other programs, \
-                  such as Docker. Only in your own file.",
+        meaning: "Whether agents and checks may use Unix sockets. With them, they can reach your other programs, such \
+                  as Docker. Only in your own file.",
     },
     ConfigKey {
         path: "sandbox.shared-memory",
         shape: ValueShape::Flag,
         default: "false",
         example: "true",
-        meaning: "Whether agents and checks may use `/dev/shm`, which all your programs share. Process pools in \
-                  Python need it.",
+        meaning: "Whether agents and checks may use the shared memory in `/dev/shm`, which your other programs use \
+                  too. Process pools in Python need it.",
     },
     ConfigKey {
         path: "sandbox.memory",

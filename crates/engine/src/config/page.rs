@@ -101,21 +101,21 @@ compiler can expand. The evidence row says so.
 
 Projects are detected in all folders that git tracks, at most six levels deep, except for hidden folders and folders named
 `node_modules`, `target`, `vendor`, `vendored`, `third_party`, `third-party`, `venv`, `dist`, `build`, `fixtures`,
-`__fixtures__`, `testdata`, `test-data`, `examples`, `samples` or `templates`. The checks of a project in a folder carry its
-path, as in `cargo-test:services/api`; to change one, use `[checks.\"cargo-test:services/api\"]`. A project covered by one
-above it has no checks of its own: members of a Cargo workspace, modules of a Maven build, folders below a Python or CMake
-project, and packages of a Node workspace that has a test script.
+`__fixtures__`, `testdata`, `test-data`, `examples`, `samples` or `templates`. The name of a check includes the folder of its
+project, as in `cargo-test:services/api`; to change it, use `[checks.\"cargo-test:services/api\"]`. Some projects have no
+separate checks, because those of a project above them cover them: members of a Cargo workspace, modules of a Maven build,
+folders below a Python or CMake project, and packages of a Node workspace that has a test script.
 
 A task runs the checks that its change can affect: those of the project that contains a changed file, and of every project
 that depends on it according to its manifest. A file outside all projects affects all of them, unless it is prose (`.md`,
-`.rst`, `.adoc`). A check that is left out has a row `not affected`, which does not count as passed. The baseline, the merged
-tree and the final verification run everything.
+`.markdown`, `.rst`, `.adoc`). A check that is left out has a row `not affected`, which does not count as passed. The
+baseline, the merged tree and the final verification run everything.
 
 The same holds inside a workspace. Its checks run for the members that the change touches, for those that refer to a touched
 file by path, and for all members that depend on either. Cargo gets them as `-p`, Maven as `-pl` with `-am`. A test script that
 only calls `npm … --workspaces` or `pnpm -r …` gets them as `-w` or `--filter`. The command in the row shows which members ran.
 The checks run for the whole workspace if a changed file belongs to no member, if a manifest has changed since the run started,
-or if the manifests do not show the dependencies. They also do if a member alone does not build or has no tests.
+if the manifests do not show the dependencies, or if a member does not build alone or has no tests.
 
 If there is a `flake.nix` with a development shell, and Nix is installed, checks run inside that shell.
 

@@ -2,7 +2,7 @@
 
 use crate::site::{Job, Trouble};
 use remand_kernel::command::Dispatch;
-use remand_kernel::ids::CommandId;
+use remand_kernel::ids::{CommandId, Lane};
 use remand_kernel::signal::Failure;
 use remand_ledger::Reader;
 use remand_ledger::fact::MalformedCause;
@@ -44,18 +44,17 @@ pub fn previous_round(
     dispatch: &Dispatch,
     reader: &Reader,
 ) -> Result<Option<DispatchRow>, Trouble> {
-    let this_visit = visit(&job.id.to_string());
+    let this_visit = visit(&job.id);
     let title = job.program.contract(dispatch.contract).title();
     let rows = same_work(job, dispatch, reader)?.into_iter().filter(|row| row.role == title);
-    Ok(rows.take_while(|row| visit(&row.command) != this_visit).last())
+    Ok(rows.take_while(|row| visit_of(row) != Some(this_visit)).last())
 }
 
 /// The 1-based round of this work in its phase, counted over all batches of tasks. Retries do not count.
 pub fn round_number(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<u32, Trouble> {
-    let this_visit = visit(&job.id.to_string());
-    let mut visits: Vec<String> = Vec::new();
-    for row in same_work(job, dispatch, reader)? {
-        let row_visit = visit(&row.command);
+    let this_visit = visit(&job.id);
+    let mut visits: Vec<(Lane, u16)> = Vec::new();
+    for row_visit in same_work(job, dispatch, reader)?.iter().filter_map(visit_of) {
         if !visits.contains(&row_visit) {
             visits.push(row_visit);
         }
@@ -64,9 +63,14 @@ pub fn round_number(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<u
     Ok(u32::try_from(index + 1).unwrap_or(u32::MAX))
 }
 
-/// A command id without its attempt number.
-fn visit(command: &str) -> String {
-    command.rsplit_once(".a").map_or(command, |(visit, _)| visit).to_string()
+/// The visit of the phase that a command belongs to. All seats and attempts of a visit are one round.
+fn visit(command: &CommandId) -> (Lane, u16) {
+    (command.lane, command.visit)
+}
+
+/// The visit of a dispatch. The record of one that was interrupted with the engine has a number after a tilde.
+fn visit_of(row: &DispatchRow) -> Option<(Lane, u16)> {
+    row.command.split('~').next()?.parse().ok().as_ref().map(visit)
 }
 
 /// All dispatches of the phase for the same task and item.

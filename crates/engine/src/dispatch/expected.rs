@@ -5,14 +5,13 @@ use crate::pinned::PinnedRole;
 use crate::site::{Job, Trouble};
 use crate::ticket::{self, TicketRun};
 use remand_contract::schema::plan::PlanPayload;
-use remand_contract::{
-    ApproachRule, Expectation, FailureFacts, FindingField, FindingsRule, RunFacts, SchemaId,
-};
+use remand_contract::{ApproachRule, Expectation, FailureFacts, FindingsRule, RunFacts, SchemaId};
 use remand_kernel::change::Digest;
 use remand_kernel::command::Dispatch;
 use remand_kernel::ids::ArtifactId;
 use remand_kernel::program::Phase;
 use remand_ledger::Reader;
+use std::collections::BTreeSet;
 
 /// Additional criteria for the review of a revised design.
 const REVISION_CRITERIA: [&str; 5] =
@@ -34,11 +33,7 @@ pub fn expectation(
     let says: Vec<&str> = spec.says.iter().map(|id| job.program.signal(*id)).collect();
     let mut expected = Expectation::new(schema, &spec.title(), job.phase(), &says);
     expected.instance = dispatch.item.clone().or_else(|| dispatch.task.clone()).unwrap_or_default();
-    expected.findings = match (spec.findings, spec.by_kind) {
-        (false, _) => FindingsRule::NotAsked,
-        (true, false) => FindingsRule::Reports { needs: Vec::new() },
-        (true, true) => FindingsRule::Reports { needs: vec![FindingField::Kind] },
-    };
+    expected.findings = FindingsRule::of_contract(spec.findings, spec.by_kind);
     expected.approach = if spec.states_approach { ApproachRule::Stated } else { ApproachRule::NotAsked };
     let phase = job.program.phase(job.id.phase);
     expected.sets = phase.sets.iter().map(|flag| job.program.flags[flag.index()].clone()).collect();
@@ -54,7 +49,9 @@ pub fn expectation(
         criteria: task_criteria.or_else(|| Some(role.judges.clone()).filter(|judges| !judges.is_empty())),
         documents: Some(documents),
         gaps: None,
-        findings: Some(addressed_findings(job, dispatch)),
+        findings: Some(finding_ids(job, dispatch.findings.iter().copied())),
+        reported: Some(reported_ids(job)),
+        constraints: finding_ids(job, job.state.constraints_of(job.id.phase)),
         task: dispatch.task.clone(),
         ..RunFacts::default()
     };
@@ -87,6 +84,7 @@ fn add_ticket_facts(
             revision: history.count + 1,
             producer: cause.producer,
             trigger: cause.trigger,
+            attempts: history.attempts_at(history.count + 1).map(|attempt| attempt.number).collect(),
         });
     }
     let reviews = job.program.contract(dispatch.contract).findings && expected.schema == SchemaId::Verdict;
@@ -116,12 +114,16 @@ fn criteria(job: &Job, reader: &Reader, task: &str) -> Result<Option<Vec<String>
     Ok(task.map(|task| task.acceptance_criteria.into_iter().map(|criterion| criterion.id.0).collect()))
 }
 
-/// The ids of the findings that the dispatch must answer.
-fn addressed_findings(job: &Job, dispatch: &Dispatch) -> Vec<String> {
-    dispatch
-        .findings
-        .iter()
-        .filter_map(|index| job.state.findings.get(*index as usize))
+/// The ids of all findings of the run, each once.
+fn reported_ids(job: &Job) -> Vec<String> {
+    let ids: BTreeSet<&String> = job.state.findings.iter().map(|filed| &filed.finding.id).collect();
+    ids.into_iter().cloned().collect()
+}
+
+/// The ids of findings, which are given as indexes.
+fn finding_ids(job: &Job, indexes: impl Iterator<Item = u32>) -> Vec<String> {
+    indexes
+        .filter_map(|index| job.state.findings.get(index as usize))
         .map(|filed| filed.finding.id.clone())
         .collect()
 }

@@ -1,7 +1,7 @@
 //! The repository's settings for agent programs. They are moved out of the tree while an agent works, so a repository
 //! cannot change the rules of the agent that works on it.
 
-use super::{Brief, note};
+use super::{Prepared, note};
 use crate::site::Trouble;
 use remand_git::{create_parents, remove};
 use remand_ledger::fact::{Note, NoteKind};
@@ -20,16 +20,16 @@ pub struct HiddenSettings {
 
 impl HiddenSettings {
     /// Moves the paths that the driver names out of the tree.
-    pub fn move_away(brief: &Brief<'_>) -> Result<HiddenSettings, Trouble> {
-        let names = brief.driver.unseen();
+    pub fn move_away(prepared: &Prepared<'_>) -> Result<HiddenSettings, Trouble> {
+        let names = prepared.driver.unseen();
         let files = if names.iter().any(|name| name.starts_with(ANYWHERE)) {
-            brief.job.site.settings().repository.files(&brief.lane.tree)?
+            prepared.job.site.settings().repository.files(&prepared.lane.tree)?
         } else {
             Vec::new()
         };
         HiddenSettings::move_paths(
-            brief.lane.work.path(),
-            &brief.folder.hidden_settings(),
+            prepared.lane.work.path(),
+            &prepared.folder.hidden_settings(),
             &matching_paths(&names, &files),
         )
     }

@@ -1,6 +1,6 @@
 //! The inspection of the tree after an agent's process ended, and the failure that follows from it.
 
-use super::{Brief, out_of_time, surroundings};
+use super::{Prepared, out_of_time, surroundings};
 use crate::site::Trouble;
 use remand_agents::driver::AgentReport;
 use remand_git::{ChangedPath, Leftover, TreeId};
@@ -26,12 +26,12 @@ impl Inspection {
         !self.violations.is_empty() || !self.forbidden.is_empty()
     }
 
-    pub fn violation_text(&self, brief: &Brief<'_>) -> String {
+    pub fn violation_text(&self, prepared: &Prepared<'_>) -> String {
         let changes = self.violations.iter().map(|change| change.path.display().to_string());
         let all: Vec<String> = changes.chain(self.forbidden.iter().map(Leftover::to_string)).collect();
         let (listed, more) = all.split_at(all.len().min(5));
         let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-        let (title, permitted) = (&brief.title, brief.permit.description());
+        let (title, permitted) = (&prepared.title, prepared.permit.description());
         format!("{title} changed {}{more}; it may change {permitted}", listed.join(", "))
     }
 
@@ -46,13 +46,13 @@ impl Inspection {
 
 /// The failure that the process or the changes of the dispatch show; `None` if the result decides.
 pub fn failure(
-    brief: &Brief<'_>,
+    prepared: &Prepared<'_>,
     ended: &JobEnd,
     agent_report: &AgentReport,
     inspection: &Inspection,
 ) -> Option<Trouble> {
     if ended.exit != Exit::Cancelled && inspection.is_violation() {
-        return Some(Trouble::new(Failure::Violation, inspection.violation_text(brief)));
+        return Some(Trouble::new(Failure::Violation, inspection.violation_text(prepared)));
     }
     if let Some(exceeded) = &ended.exceeded {
         return Some(Trouble::new(Failure::Crashed, surroundings::describe_exceeded(exceeded)));
@@ -62,9 +62,9 @@ pub fn failure(
     let service_failure = reported.clone().filter(|reported| reported.failure == Failure::Environment);
     let crashed = |how: String| Trouble::new(Failure::Crashed, format!("{how}{}", stderr_tail(ended)));
     match ended.exit {
-        Exit::TimedOut if out_of_time(brief.job).is_some() => out_of_time(brief.job),
+        Exit::TimedOut if out_of_time(prepared.job).is_some() => out_of_time(prepared.job),
         Exit::TimedOut => {
-            let detail = format!("timed out after {} seconds", brief.choice.seconds);
+            let detail = format!("timed out after {} seconds", prepared.choice.seconds);
             Some(service_failure.unwrap_or_else(|| Trouble::new(Failure::Timeout, detail)))
         }
         Exit::Silent => Some(service_failure.unwrap_or_else(|| {

@@ -2,20 +2,18 @@
 //!
 //! An agent's claims are not trusted: exit status 0 is not a result, and a result counts only if it obeys its contract.
 
+mod brief;
 mod earlier;
 mod expected;
 mod folder;
 mod guard;
 mod hidden_settings;
-mod inputs;
 mod inspection;
 mod prompt;
 mod report;
 mod retry;
-mod round_inputs;
 mod session;
 mod surroundings;
-mod ticket_inputs;
 mod warm_start;
 
 use crate::artifacts::{self, content};
@@ -24,11 +22,12 @@ use crate::pinned::{AgentChoice, PinnedRole};
 use crate::site::{Job, LaneTree, Trouble};
 use crate::ticket::TicketRun;
 use crate::turn::{AgentStart, CommandEnding, Issuance};
+use brief::{BriefSources, RoundInputs};
 use earlier::FailedAttempt;
 use folder::Folder;
 use hidden_settings::HiddenSettings;
 use inspection::Inspection;
-use prompt::DispatchPrompt;
+use prompt::{DispatchPrompt, PartPlace, PlacedPart};
 use remand_agents::driver::{AgentReport, DispatchContext, Driver, Permissions, Session};
 use remand_agents::output::OutputReader;
 use remand_agents::rehearsal::DispatchInfo;
@@ -45,13 +44,13 @@ use remand_ledger::fact::{Note, NoteKind, Telemetry};
 use remand_ledger::{Blob, Facts, Millis, Reader};
 use remand_process::confine::EnforcementLevel;
 use remand_process::{Exit, JobEnd, LineWatch, Stream};
-use round_inputs::RoundInputs;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use brief::{BriefSection, task_files as tasks_as_files};
 pub use guard::Permit;
-pub use inputs::task_files as tasks_as_files;
 pub use session::forget_sessions;
 pub use surroundings::AGENT;
 pub use warm_start::LEFT;
@@ -59,8 +58,11 @@ pub use warm_start::LEFT;
 /// The name of the artifact with tasks, and of the list in it.
 const TASKS: &str = "tasks";
 
+/// The part of a prompt that belongs to no section of the brief: the role and the form of the result.
+pub const INSTRUCTIONS: &str = "Instructions";
+
 /// Everything known about a dispatch before its agent starts.
-struct Brief<'b> {
+struct Prepared<'b> {
     job: &'b Job,
     dispatch: &'b Dispatch,
     role: &'b PinnedRole,
@@ -74,6 +76,8 @@ struct Brief<'b> {
     before: Inventory,
     folder: Folder,
     prompt: String,
+    /// How many bytes of the brief each section has.
+    sizes: BTreeMap<String, u64>,
     /// The prompt for an agent without a resumed session.
     whole_prompt: String,
     choice: &'b AgentChoice,
@@ -91,20 +95,20 @@ struct Brief<'b> {
 pub fn dispatch(job: &Job, dispatch: &Dispatch) -> Result<CommandEnding, Trouble> {
     let reader = job.site.reader()?;
     let failed = earlier::last_failure(job, &reader)?;
-    let mut brief = prepare(job, dispatch, &reader, failed)?;
-    let ending = perform(&mut brief);
+    let mut prepared = prepare(job, dispatch, &reader, failed)?;
+    let ending = perform(&mut prepared);
     if ending.is_err() {
-        session::forget(&brief)?;
-        brief.return_tree()?;
+        session::forget(&prepared)?;
+        prepared.return_tree()?;
     }
     ending
 }
 
-fn perform(brief: &mut Brief<'_>) -> Result<CommandEnding, Trouble> {
-    let job = brief.job;
+fn perform(prepared: &mut Prepared<'_>) -> Result<CommandEnding, Trouble> {
+    let job = prepared.job;
     let mut facts = Facts::default();
     if job.issuance == Issuance::Again {
-        let text = format!("{} was interrupted and is dispatched again", brief.title);
+        let text = format!("{} was interrupted and is dispatched again", prepared.title);
         facts.notes.push(note(NoteKind::Interrupted, text));
     }
     let (ran, put_back) = {
@@ -112,34 +116,34 @@ fn perform(brief: &mut Brief<'_>) -> Result<CommandEnding, Trouble> {
         if let Some(trouble) = out_of_time(job) {
             return Err(trouble);
         }
-        let hidden = HiddenSettings::move_away(brief)?;
-        let ran = run_with_fallback(brief, &mut facts);
-        (ran, hidden.move_back(&brief.title))
+        let hidden = HiddenSettings::move_away(prepared)?;
+        let ran = run_with_fallback(prepared, &mut facts);
+        (ran, hidden.move_back(&prepared.title))
     };
     let (ended, output) = ran?;
     // From here on, errors become part of the outcome, so the agent's work and usage stay on record.
-    let mut agent_report = brief.driver.interpret(&brief.context(), &ended, &output);
+    let mut agent_report = prepared.driver.interpret(&prepared.context(), &ended, &output);
     agent_report.fill_in_cost(&job.site.pinned.prices);
     let usage =
         Usage { time: u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX), ..agent_report.usage };
     let mut blobs = Vec::new();
     let inspected = put_back.and_then(|notes| {
         facts.notes.extend(notes);
-        let mut inspection = brief.inspect(&ended)?;
+        let mut inspection = prepared.inspect(&ended)?;
         facts.notes.append(&mut inspection.notes);
         blobs.append(&mut inspection.blobs);
         Ok(inspection)
     });
     let after = inspected.as_ref().ok().map(|inspection| &inspection.after);
-    brief.record_telemetry(&ended, &agent_report, after, &mut facts, &mut blobs);
+    prepared.record_telemetry(&ended, &agent_report, after, &mut facts, &mut blobs);
     let result = match &inspected {
-        Ok(inspection) => match inspection::failure(brief, &ended, &agent_report, inspection) {
+        Ok(inspection) => match inspection::failure(prepared, &ended, &agent_report, inspection) {
             Some(trouble) => Err(trouble),
-            None => report::read(brief, &agent_report, &inspection.after, &mut facts, &mut blobs),
+            None => report::read(prepared, &agent_report, &inspection.after, &mut facts, &mut blobs),
         },
         Err(trouble) => Err(trouble.clone()),
     };
-    let outcome = match brief.clean_up(result, inspected.as_ref().ok(), &mut facts) {
+    let outcome = match prepared.clean_up(result, inspected.as_ref().ok(), &mut facts) {
         Ok(report) => Outcome::Said(Box::new(report)),
         Err(Trouble { failure, detail }) => {
             // A failed dispatch has no result, so its artifacts and judgements do not count.
@@ -162,7 +166,7 @@ fn out_of_time(job: &Job) -> Option<Trouble> {
 }
 
 fn note(kind: NoteKind, text: impl Into<String>) -> Note {
-    Note { kind, text: text.into(), files: Vec::new(), blob: None }
+    Note::new(kind, text)
 }
 
 /// The agent of a dispatch: the agent of the phase that failed if the workflow asks for it, otherwise the role's agent.
@@ -177,7 +181,7 @@ fn prepare<'b>(
     dispatch: &'b Dispatch,
     reader: &Reader,
     failed: Option<FailedAttempt>,
-) -> Result<Brief<'b>, Trouble> {
+) -> Result<Prepared<'b>, Trouble> {
     let contract = job.program.contract(dispatch.contract);
     let title = contract.title();
     let role = job
@@ -219,9 +223,11 @@ fn prepare<'b>(
         None => folder.home(),
     };
     let round = earlier::round_number(job, dispatch, reader)?;
-    let mut inputs = inputs::write(job, dispatch, round_inputs.as_ref(), &lane, reader, &folder.inputs())?;
-    if let Some(ticket_run) = &ticket_run {
-        inputs.extend(ticket_inputs::write(job, role, ticket_run, &folder.inputs())?);
+    let (rounds, ticket) = (round_inputs.as_ref(), ticket_run.as_ref());
+    let sources = BriefSources { job, dispatch, role, lane: &lane, reader, rounds, ticket };
+    let parts = prompt::place(sources.parts()?);
+    for PlacedPart { part, .. } in parts.iter().filter(|placed| placed.place == PartPlace::File) {
+        std::fs::write(folder.inputs().join(&part.name), &part.text)?;
     }
     let phase = job.phase();
     let failed =
@@ -234,7 +240,7 @@ fn prepare<'b>(
         task: dispatch.task.as_deref(),
         round,
         folder: &folder.inputs(),
-        inputs: &inputs,
+        parts: &parts,
         tree: role.tree.then(|| lane.work.path()),
         may_write: &permit.description(),
         says: &expected.says,
@@ -267,7 +273,7 @@ fn prepare<'b>(
     let mut terms = serde_json::to_value(&terms).unwrap_or_default();
     job.site.settings().redactor.redact_value(&mut terms);
     std::fs::write(Terms::path(&folder.about()), terms.to_string())?;
-    Ok(Brief {
+    Ok(Prepared {
         job,
         dispatch,
         role,
@@ -277,6 +283,7 @@ fn prepare<'b>(
         permit,
         lane,
         before,
+        sizes: sizes(&whole_prompt, &parts),
         prompt,
         whole_prompt,
         choice,
@@ -287,6 +294,18 @@ fn prepare<'b>(
         folder,
         started: clock::now(),
     })
+}
+
+/// The size of the brief by section. What is in the prompt and belongs to no section is listed as instructions.
+fn sizes(prompt: &str, parts: &[PlacedPart]) -> BTreeMap<String, u64> {
+    let mut sizes: BTreeMap<String, u64> = BTreeMap::new();
+    let mut in_prompt = 0;
+    for PlacedPart { part, place } in parts {
+        *sizes.entry(part.section.title().to_string()).or_default() += part.text.len() as u64;
+        in_prompt += if *place == PartPlace::Prompt { part.text.len() as u64 } else { 0 };
+    }
+    sizes.insert(INSTRUCTIONS.to_string(), (prompt.len() as u64).saturating_sub(in_prompt));
+    sizes
 }
 
 /// The tree that the agent works in. A read-only role gets a separate tree that only the engine has written, so it sees
@@ -339,27 +358,30 @@ fn files_of(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<Option<Ve
 }
 
 /// Runs the agent. If it cannot resume its session, runs it once more with a new session.
-fn run_with_fallback(brief: &mut Brief<'_>, facts: &mut Facts) -> Result<(JobEnd, OutputReader), Trouble> {
-    let (ended, output) = run(brief)?;
+fn run_with_fallback(
+    prepared: &mut Prepared<'_>,
+    facts: &mut Facts,
+) -> Result<(JobEnd, OutputReader), Trouble> {
+    let (ended, output) = run(prepared)?;
     let has_other_session =
-        brief.session.take_if(|session| output.session().as_ref() != Some(&session.id)).is_some();
+        prepared.session.take_if(|session| output.session().as_ref() != Some(&session.id)).is_some();
     let did_nothing = matches!(ended.exit, Exit::Code(_)) && !output.ended && output.output().is_none();
     if !has_other_session || !did_nothing {
         return Ok((ended, output));
     }
-    let text = format!("{} could not resume its session and started a new one", brief.title);
+    let text = format!("{} could not resume its session and started a new one", prepared.title);
     facts.notes.push(note(NoteKind::Warning, text));
-    brief.prompt.clone_from(&brief.whole_prompt);
-    std::fs::write(brief.folder.prompt(), &brief.prompt)?;
-    run(brief)
+    prepared.prompt.clone_from(&prepared.whole_prompt);
+    std::fs::write(prepared.folder.prompt(), &prepared.prompt)?;
+    run(prepared)
 }
 
 /// Runs the agent in its sandbox until it ends.
-fn run(brief: &Brief<'_>) -> Result<(JobEnd, OutputReader), Trouble> {
-    let process = surroundings::process(brief)?;
-    let output = Arc::new(Mutex::new(OutputReader::new(&brief.driver.output_rules())));
+fn run(prepared: &Prepared<'_>) -> Result<(JobEnd, OutputReader), Trouble> {
+    let process = surroundings::process(prepared)?;
+    let output = Arc::new(Mutex::new(OutputReader::new(&prepared.driver.output_rules())));
     let shared_output = Arc::clone(&output);
-    let Job { site, id, number, .. } = brief.job;
+    let Job { site, id, number, .. } = prepared.job;
     let start = AgentStart { command: *id, number: *number, at: clock::now() };
     let signs_of_life = Mutex::new(site.store().record_start(&site.run, &start)?);
     let watch: LineWatch = Arc::new(move |stream, line: &[u8]| {
@@ -370,7 +392,7 @@ fn run(brief: &Brief<'_>) -> Result<(JobEnd, OutputReader), Trouble> {
             Stream::Stderr => output.stderr_line(line),
         }
     });
-    let ended = remand_process::run_watched(&process, &brief.job.cancel, watch)
+    let ended = remand_process::run_watched(&process, &prepared.job.cancel, watch)
         .map_err(|error| Trouble::environment(error.to_string()))?;
     let output = output.lock().unwrap_or_else(PoisonError::into_inner).clone();
     Ok((ended, output))
@@ -386,7 +408,7 @@ fn minimum_length(job: &Job, schema: SchemaId) -> usize {
     }
 }
 
-impl Brief<'_> {
+impl Prepared<'_> {
     fn context(&self) -> DispatchContext {
         let settings = self.job.site.settings();
         DispatchContext {
@@ -432,7 +454,7 @@ impl Brief<'_> {
             diff.extend(inspection.forbidden.iter().flat_map(Leftover::diff));
             let diff = self.job.site.blob_of_bytes(&diff);
             let (text, files) = (inspection.violation_text(self), inspection.files());
-            inspection.notes.push(Note { kind: NoteKind::Violation, text, files, blob: Some(diff.id) });
+            inspection.notes.push(Note { files, blob: Some(diff.id), ..note(NoteKind::Violation, text) });
             inspection.blobs.push(diff);
         }
         if !noted.is_empty() {
@@ -539,6 +561,7 @@ impl Brief<'_> {
             },
             tokens: agent_report.tokens,
             price: agent_report.price.clone(),
+            brief: self.sizes.clone(),
         });
         blobs.extend([prompt, output]);
     }

@@ -1,10 +1,14 @@
 //! Turns an agent's output into a report: finds the result, validates it against the contract and stores it.
 
-use super::{Brief, minimum_length, note};
+use super::{Prepared, minimum_length, note};
+use crate::artifacts;
+use crate::outputs::{self, OutputDocument, ReviewSubject};
 use crate::site::{TREES, Trouble};
 use remand_agents::driver::{AgentReport, read_agent_file};
 use remand_checks::{CheckEnd, CheckResult, Occasion, is_about_tests};
-use remand_contract::{AcceptedResult, ContractProblem, RawResult, Rejection, ResultLimits, Shortfall};
+use remand_contract::{
+    AcceptedResult, ContractProblem, RawResult, Rejection, ResultLimits, SchemaId, Shortfall,
+};
 use remand_git::TreeId;
 use remand_kernel::Report;
 use remand_kernel::change::{Change, Digest};
@@ -12,21 +16,22 @@ use remand_kernel::criteria::{CriterionJudgement, Proof};
 use remand_kernel::evidence::RowPhase;
 use remand_kernel::finding::Severity;
 use remand_kernel::signal::Failure;
-use remand_ledger::fact::{Artifact, Check, MalformedCause, NoteKind};
+use remand_ledger::fact::{Artifact, Check, MalformedCause, Note, NoteKind};
 use remand_ledger::{Blob, BlobId, Facts};
 
 /// Reads a result. If it is malformed, the prompt of the retry quotes every problem.
 pub fn read(
-    brief: &Brief<'_>,
+    prepared: &Prepared<'_>,
     agent_report: &AgentReport,
     after: &TreeId,
     facts: &mut Facts,
     blobs: &mut Vec<Blob>,
 ) -> Result<Report, Trouble> {
     let limits = ResultLimits::default();
-    let site = &brief.job.site;
+    let site = &prepared.job.site;
     // Secrets are removed before anything is read, so no field can contain one.
-    let file = read_agent_file(&brief.folder.result(), limits.bytes).map(|bytes| site.blob_of_bytes(&bytes));
+    let file =
+        read_agent_file(&prepared.folder.result(), limits.bytes).map(|bytes| site.blob_of_bytes(&bytes));
     let answer = site.redact(&agent_report.answer);
     if let Some(telemetry) = &mut facts.telemetry {
         // An agent program wraps the answer in other output, so a recording needs the extracted answer.
@@ -38,19 +43,19 @@ pub fn read(
         blobs.extend(file.iter().cloned().chain(answer_blob));
     }
     let raw = RawResult { file: file.map(|blob| blob.bytes), answer };
-    let minimum = minimum_length(brief.job, brief.expected.schema);
+    let minimum = minimum_length(prepared.job, prepared.expected.schema);
     if let Some(problem) = remand_contract::too_short(&raw.text(), minimum) {
         return Err(malformed(&[problem], facts));
     }
     let found = remand_contract::find(&raw, &limits).map_err(|problem| malformed(&[problem], facts))?;
-    let reading = match remand_contract::read(found.value, &brief.expected, &limits) {
+    let reading = match remand_contract::read(found.value, &prepared.expected, &limits) {
         Ok(reading) => reading,
         Err(Rejection::Failed { summary }) => {
             return Err(Trouble::new(Failure::Crashed, format!("the agent gave up: {summary}")));
         }
         // A security blocker counts even in a malformed result: a retry must not make it disappear.
         Err(Rejection::Malformed { blockers, .. }) if !blockers.is_empty() => {
-            let says = brief.expected.says.last().cloned().unwrap_or_default();
+            let says = prepared.expected.says.last().cloned().unwrap_or_default();
             return Ok(Report { says, findings: blockers, ..Report::default() });
         }
         Err(Rejection::Malformed { problems, .. }) => return Err(malformed(&problems, facts)),
@@ -62,15 +67,21 @@ pub fn read(
         flags: reading.flags.clone(),
         risk: reading.risk,
         disputes: !reading.disputes.is_empty(),
-        model: Some(model(brief, agent_report)),
+        model: Some(model(prepared, agent_report)),
         ..Report::default()
     };
-    keep_artifacts(brief, &reading, facts, blobs, &mut report);
-    keep_lists(brief, &reading, &mut report);
-    keep_change(brief, &reading, after, facts, blobs, &mut report)?;
-    facts.checks.extend(review_row(brief, &reading));
-    facts.checks.extend(criteria_rows(brief, &reading));
-    facts.notes.extend(reading.notes.iter().cloned());
+    keep_artifacts(prepared, &reading, facts, blobs, &mut report);
+    keep_lists(prepared, &reading, &mut report);
+    keep_change(prepared, &reading, after, facts, blobs, &mut report)?;
+    facts.checks.extend(review_row(prepared, &reading));
+    facts.checks.extend(criteria_rows(prepared, &reading));
+    keep_documents(prepared, &reading, &model(prepared, agent_report), facts, blobs)?;
+    facts.notes.extend(reading.notes.iter().cloned().map(|note| with_decider(note, &prepared.title)));
+    if prepared.expected.schema == SchemaId::PlanOutput {
+        let reader = site.reader()?;
+        let documents = artifacts::parsed(&reader.artifacts(&site.run)?, &reader)?;
+        facts.notes.extend(outputs::planned_decisions(&reading.tasks, &documents));
+    }
     if let Some(telemetry) = &mut facts.telemetry {
         telemetry.status = reading.status.name().to_string();
         telemetry.summary.clone_from(&reading.summary);
@@ -79,8 +90,8 @@ pub fn read(
 }
 
 /// The model that did the work. An agent that does not name its model uses the same default for all its dispatches.
-fn model(brief: &Brief<'_>, agent_report: &AgentReport) -> String {
-    agent_report.model.clone().unwrap_or_else(|| format!("the default of {}", brief.driver.name()))
+fn model(prepared: &Prepared<'_>, agent_report: &AgentReport) -> String {
+    agent_report.model.clone().unwrap_or_else(|| format!("the default of {}", prepared.driver.name()))
 }
 
 /// The failure of a malformed result. Also records the cause, which decides what help the retry gets.
@@ -98,26 +109,26 @@ fn malformed(problems: &[ContractProblem], facts: &mut Facts) -> Trouble {
 
 /// Stores a version of every artifact that the phase writes. The digest depends on the payload alone.
 fn keep_artifacts(
-    brief: &Brief<'_>,
+    prepared: &Prepared<'_>,
     reading: &AcceptedResult,
     facts: &mut Facts,
     blobs: &mut Vec<Blob>,
     report: &mut Report,
 ) {
-    let job = brief.job;
+    let job = prepared.job;
     let phase = job.program.phase(job.id.phase);
     let names = phase.writes.iter().map(|id| job.program.artifacts[id.index()].as_str());
     for name in names.filter(|name| !TREES.contains(name)) {
         let blob = job.site.blob(&remand_contract::to_yaml(&reading.value));
         let payload = reading.value.get("payload").unwrap_or(&reading.value);
         let digest = BlobId::of(remand_contract::to_yaml(payload).as_bytes()).digest();
-        let part = brief.dispatch.item.clone().unwrap_or_default();
+        let part = prepared.dispatch.item.clone().unwrap_or_default();
         facts.artifacts.push(Artifact {
             name: name.to_string(),
             part,
             digest,
             blob: blob.id,
-            by: brief.title.clone(),
+            by: prepared.title.clone(),
             format: "yaml".to_string(),
         });
         blobs.push(blob);
@@ -125,23 +136,74 @@ fn keep_artifacts(
     }
 }
 
-fn keep_lists(brief: &Brief<'_>, reading: &AcceptedResult, report: &mut Report) {
-    let spec = brief.job.program.contract(brief.dispatch.contract);
-    let produces = |name: &str| spec.lists.iter().any(|list| brief.job.program.lists[list.index()] == name);
+/// Stores the documents about a result that is not an artifact.
+fn keep_documents(
+    prepared: &Prepared<'_>,
+    reading: &AcceptedResult,
+    model: &str,
+    facts: &mut Facts,
+    blobs: &mut Vec<Blob>,
+) -> Result<(), Trouble> {
+    let (job, schema) = (prepared.job, prepared.expected.schema);
+    let phase = job.program.phase(job.id.phase);
+    let writes_document =
+        phase.writes.iter().any(|id| !TREES.contains(&job.program.artifacts[id.index()].as_str()));
+    let mut documents = Vec::new();
+    if let Some(subject) = review_subject(prepared) {
+        documents.extend(outputs::review(schema, reading, &subject, prepared.round, model));
+    } else if !writes_document {
+        let task = prepared.dispatch.task.as_deref();
+        let gate = match schema {
+            SchemaId::VerificationReport => {
+                let slug = &job.site.opened.slug;
+                Some(outputs::evidence_gate(&job.site.reader()?, &job.site.run, slug, task)?)
+            }
+            _ => None,
+        };
+        let part = task.or(prepared.dispatch.item.as_deref()).unwrap_or(&phase.name);
+        documents.extend(outputs::report(schema, reading, part, gate));
+    }
+    for OutputDocument { name, part, format, text } in documents {
+        let blob = job.site.blob(&text);
+        facts.artifacts.push(Artifact {
+            name: name.to_string(),
+            part,
+            digest: blob.id.digest(),
+            blob: blob.id,
+            by: prepared.title.clone(),
+            format: format.to_string(),
+        });
+        blobs.push(blob);
+    }
+    Ok(())
+}
+
+/// The note, with the role as the one who decided if the decision names nobody.
+fn with_decider(mut note: Note, role: &str) -> Note {
+    if let Some(decision) = note.decision.as_mut().filter(|decision| decision.decided_by.is_empty()) {
+        decision.decided_by = role.to_string();
+    }
+    note
+}
+
+fn keep_lists(prepared: &Prepared<'_>, reading: &AcceptedResult, report: &mut Report) {
+    let spec = prepared.job.program.contract(prepared.dispatch.contract);
+    let produces =
+        |name: &str| spec.lists.iter().any(|list| prepared.job.program.lists[list.index()] == name);
     report.lists = reading.lists.iter().filter(|(name, _)| produces(name)).cloned().collect();
 }
 
 /// Stores the change that the role made to the tree.
 fn keep_change(
-    brief: &Brief<'_>,
+    prepared: &Prepared<'_>,
     reading: &AcceptedResult,
     after: &TreeId,
     facts: &mut Facts,
     blobs: &mut Vec<Blob>,
     report: &mut Report,
 ) -> Result<(), Trouble> {
-    let job = brief.job;
-    let changes = &job.program.contract(brief.dispatch.contract).changes;
+    let job = prepared.job;
+    let changes = &job.program.contract(prepared.dispatch.contract).changes;
     let phase = job.program.phase(job.id.phase);
     let written: Vec<&str> = phase
         .writes
@@ -153,19 +215,21 @@ fn keep_change(
         return Ok(());
     }
     // Each of these artifacts is the whole tree, which other roles change too: without a change there is no new version.
-    let untouched = brief.dispatch.task.is_none() && *after == brief.lane.tree;
+    let untouched = prepared.dispatch.task.is_none() && *after == prepared.lane.tree;
     let (unchanged, written): (Vec<&str>, Vec<&str>) =
-        written.into_iter().partition(|name| untouched && version(brief, name).is_some());
-    report.wrote.extend(unchanged.iter().filter_map(|name| Some((name.to_string(), version(brief, name)?))));
-    let base = job.site.repository().tree_of(&brief.lane.base)?;
+        written.into_iter().partition(|name| untouched && version(prepared, name).is_some());
+    report
+        .wrote
+        .extend(unchanged.iter().filter_map(|name| Some((name.to_string(), version(prepared, name)?))));
+    let base = job.site.repository().tree_of(&prepared.lane.base)?;
     let patch = job.site.repository().patch(&base, after)?;
-    let digest = match &brief.dispatch.task {
+    let digest = match &prepared.dispatch.task {
         Some(task) => digest_of_change(task, &patch),
         None => after.digest(),
     };
-    job.trees.keep(digest, after, &brief.lane.base)?;
-    let mut change = brief.lane.work.change(&brief.lane.tree, after)?;
-    for file in change.files.iter_mut().filter(|file| must_be_reverted(brief, &file.path)) {
+    job.trees.keep(digest, after, &prepared.lane.base)?;
+    let mut change = prepared.lane.work.change(&prepared.lane.tree, after)?;
+    for file in change.files.iter_mut().filter(|file| must_be_reverted(prepared, &file.path)) {
         // A revert that the engine demands does not count as going in circles.
         file.generated = true;
     }
@@ -175,25 +239,25 @@ fn keep_change(
     for name in written {
         facts.artifacts.push(Artifact {
             name: name.to_string(),
-            part: brief.dispatch.task.clone().unwrap_or_default(),
+            part: prepared.dispatch.task.clone().unwrap_or_default(),
             digest,
             blob: patch.id,
-            by: brief.title.clone(),
+            by: prepared.title.clone(),
             format: "patch".to_string(),
         });
         report.wrote.push((name.to_string(), digest));
     }
     blobs.push(patch);
-    if files.is_empty() && brief.dispatch.findings.is_empty() {
-        facts.notes.push(note(NoteKind::Warning, format!("{} changed no file", brief.title)));
+    if files.is_empty() && prepared.dispatch.findings.is_empty() {
+        facts.notes.push(note(NoteKind::Warning, format!("{} changed no file", prepared.title)));
     }
     Ok(())
 }
 
 /// The current version of an artifact.
-fn version(brief: &Brief<'_>, name: &str) -> Option<Digest> {
-    let artifact = brief.job.program.artifact_named(name)?;
-    Some(brief.job.state.digest(artifact)).filter(|digest| *digest != Digest::default())
+fn version(prepared: &Prepared<'_>, name: &str) -> Option<Digest> {
+    let artifact = prepared.job.program.artifact_named(name)?;
+    Some(prepared.job.state.digest(artifact)).filter(|digest| *digest != Digest::default())
 }
 
 /// The digest of a task's change. It does not change when other tasks are merged first.
@@ -202,30 +266,35 @@ fn digest_of_change(task: &str, patch: &[u8]) -> Digest {
 }
 
 /// Whether the dispatch answers a finding of the engine that demands the previous version of this file.
-fn must_be_reverted(brief: &Brief<'_>, path: &str) -> bool {
-    let answered =
-        brief.dispatch.findings.iter().filter_map(|index| brief.job.state.findings.get(*index as usize));
+fn must_be_reverted(prepared: &Prepared<'_>, path: &str) -> bool {
+    let answered = prepared
+        .dispatch
+        .findings
+        .iter()
+        .filter_map(|index| prepared.job.state.findings.get(*index as usize));
     answered.into_iter().any(|filed| is_about_tests(&filed.finding) && filed.finding.place.file == path)
 }
 
 /// A reviewer's verdict as an evidence row.
-fn review_row(brief: &Brief<'_>, reading: &AcceptedResult) -> Option<Check> {
-    let spec = brief.job.program.contract(brief.dispatch.contract);
-    let judges = brief.expected.says.iter().any(|verdict| verdict == "approve");
-    if !spec.findings || !judges {
-        return None;
-    }
-    let scope = scope(brief);
-    let focus = brief.dispatch.item.as_deref().unwrap_or("general");
+fn review_row(prepared: &Prepared<'_>, reading: &AcceptedResult) -> Option<Check> {
+    let ReviewSubject { scope, focus } = review_subject(prepared)?;
     let judged = JudgementRow {
-        task: Some(format!("{}-{scope}-review", brief.job.site.opened.slug)),
+        task: Some(format!("{}-{scope}-review", prepared.job.site.opened.slug)),
         name: format!("review-{scope}-{focus}"),
         command: "adversarial-review",
         snippet: &reading.summary,
-        passed: brief.expected.says.first() == Some(&reading.says),
+        passed: prepared.expected.says.first() == Some(&reading.says),
     };
     let severity = reading.findings.iter().map(|finding| finding.severity).max();
-    Some(Check { verdict: Some(reading.says.clone()), severity, ..judged.row(brief) })
+    Some(Check { verdict: Some(reading.says.clone()), severity, ..judged.row(prepared) })
+}
+
+/// The subject of a review; `None` if the dispatch is not a review.
+fn review_subject(prepared: &Prepared<'_>) -> Option<ReviewSubject> {
+    let spec = prepared.job.program.contract(prepared.dispatch.contract);
+    let judges = prepared.expected.says.iter().any(|verdict| verdict == "approve");
+    let focus = prepared.dispatch.item.as_deref().unwrap_or("general").to_string();
+    (spec.findings && judges).then(|| ReviewSubject { scope: scope(prepared), focus })
 }
 
 /// An agent's judgement, to be recorded as an evidence row.
@@ -238,41 +307,42 @@ struct JudgementRow<'j> {
 }
 
 impl JudgementRow<'_> {
-    fn row(self, brief: &Brief<'_>) -> Check {
+    fn row(self, prepared: &Prepared<'_>) -> Check {
         let end = if self.passed { CheckEnd::Passed } else { CheckEnd::Failed };
         let result = CheckResult {
-            tool: brief.title.clone(),
+            tool: prepared.title.clone(),
             command: Some(self.command.to_string()),
             snippet: self.snippet.chars().take(500).collect(),
             ..CheckResult::of_engine(&self.name, None, end, String::new())
         };
-        let (phase, round) = (RowPhase::Review, brief.round);
+        let (phase, round) = (RowPhase::Review, prepared.round);
         Occasion { task: self.task, phase, round, iteration: round }.fact(&result)
     }
 }
 
 /// The scope of a review: the code, or the first document that the phase reads.
-fn scope(brief: &Brief<'_>) -> String {
-    let reads = &brief.job.program.phase(brief.job.id.phase).reads;
-    let names: Vec<&str> = reads.iter().map(|id| brief.job.program.artifacts[id.index()].as_str()).collect();
+fn scope(prepared: &Prepared<'_>) -> String {
+    let reads = &prepared.job.program.phase(prepared.job.id.phase).reads;
+    let names: Vec<&str> =
+        reads.iter().map(|id| prepared.job.program.artifacts[id.index()].as_str()).collect();
     let scope = if names.contains(&"code") { "code" } else { names.first().copied().unwrap_or("work") };
     scope.to_string()
 }
 
 /// An agent's judgement of acceptance criteria: recorded, and never counted as checks.
-fn criteria_rows(brief: &Brief<'_>, reading: &AcceptedResult) -> Vec<Check> {
+fn criteria_rows(prepared: &Prepared<'_>, reading: &AcceptedResult) -> Vec<Check> {
     reading
         .criteria
         .iter()
         .map(|judged| {
             let row = JudgementRow {
-                task: brief.dispatch.task.clone(),
+                task: prepared.dispatch.task.clone(),
                 name: format!("criterion-{}", judged.criterion),
                 command: "acceptance-criteria",
                 snippet: &proof(judged),
                 passed: judged.met,
             };
-            Check { severity: (!judged.met).then_some(Severity::Major), ..row.row(brief) }
+            Check { severity: (!judged.met).then_some(Severity::Major), ..row.row(prepared) }
         })
         .collect()
 }

@@ -3,7 +3,7 @@
 //! the work back or if the role remembers.
 
 use super::folder::{Folder, HOME, SESSION};
-use super::{Brief, agent_choice, earlier};
+use super::{Prepared, agent_choice, earlier};
 use crate::pinned::PinnedRole;
 use crate::site::{Job, LaneTree, Trouble};
 use crate::store::DISPATCHES;
@@ -139,27 +139,27 @@ fn resumable(
 }
 
 /// Saves the session without the agent's credentials if it may be resumed; otherwise removes its home.
-pub fn keep_or_forget(brief: &Brief<'_>, failure: Option<Failure>) -> Result<(), Trouble> {
+pub fn keep_or_forget(prepared: &Prepared<'_>, failure: Option<Failure>) -> Result<(), Trouble> {
     let may_resume = match failure {
         Some(failure) => failure == Failure::Malformed,
-        None => brief.role.remembers || is_checked_quickly(brief.job),
+        None => prepared.role.remembers || is_checked_quickly(prepared.job),
     };
-    if !may_resume || !brief.driver.resumes() {
-        return forget(brief);
+    if !may_resume || !prepared.driver.resumes() {
+        return forget(prepared);
     }
-    for copy in brief.driver.copies() {
-        remove_inside(&brief.home, &copy)?;
+    for copy in prepared.driver.copies() {
+        remove_inside(&prepared.home, &copy)?;
     }
-    let saved = SavedSession { home: brief.home.clone(), tree: brief.lane.work.path().to_path_buf() };
-    let path = Folder::session_of(brief.job, &brief.job.id.to_string());
+    let saved = SavedSession { home: prepared.home.clone(), tree: prepared.lane.work.path().to_path_buf() };
+    let path = Folder::session_of(prepared.job, &prepared.job.id.to_string());
     std::fs::write(path, serde_json::to_vec(&saved).unwrap_or_default())?;
-    Ok(brief.session_file.iter().try_for_each(|file| remove(file))?)
+    Ok(prepared.session_file.iter().try_for_each(|file| remove(file))?)
 }
 
 /// Removes the home, which contains the agent's credentials, and the file of the session that was resumed.
-pub fn forget(brief: &Brief<'_>) -> Result<(), Trouble> {
-    remove(&brief.home)?;
-    Ok(brief.session_file.iter().try_for_each(|file| remove(file))?)
+pub fn forget(prepared: &Prepared<'_>) -> Result<(), Trouble> {
+    remove(&prepared.home)?;
+    Ok(prepared.session_file.iter().try_for_each(|file| remove(file))?)
 }
 
 /// Removes the agents' homes and saved sessions of a finished run, including those that a killed engine left.

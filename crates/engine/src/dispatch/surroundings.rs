@@ -1,6 +1,6 @@
 //! The surroundings of an agent's process: environment, home, sandbox and limits.
 
-use super::{Brief, note};
+use super::{Prepared, note};
 use crate::site::Trouble;
 use remand_agents::driver::{Launch, read_agent_file};
 use remand_git::remove;
@@ -18,16 +18,16 @@ pub const AGENT: &str = "REMAND_AGENT";
 const MAX_REFUSED_BYTES: usize = 4096;
 
 /// The agent's process, ready to start.
-pub fn process(brief: &Brief<'_>) -> Result<ProcessJob, Trouble> {
-    let context = brief.context();
-    let mut launch = brief.driver.launch(&context);
-    let settings = brief.job.site.settings();
-    let mut process = ProcessJob::new(std::mem::take(&mut launch.argv), context.tree, brief.job.marker());
+pub fn process(prepared: &Prepared<'_>) -> Result<ProcessJob, Trouble> {
+    let context = prepared.context();
+    let mut launch = prepared.driver.launch(&context);
+    let settings = prepared.job.site.settings();
+    let mut process = ProcessJob::new(std::mem::take(&mut launch.argv), context.tree, prepared.job.marker());
     process.environment = settings.environment.clone();
     process.environment.extend(settings.agent_environment.clone());
-    process.environment.insert("PATH".into(), path(brief));
-    process.environment.insert(AGENT.into(), brief.title.clone().into());
-    let home = brief.home.clone();
+    process.environment.insert("PATH".into(), path(prepared));
+    process.environment.insert(AGENT.into(), prepared.title.clone().into());
+    let home = prepared.home.clone();
     let folder_variables = [("HOME", home.clone()), ("TMPDIR", home.clone())];
     process.environment.extend(folder_variables.map(|(name, path)| (name.into(), path.into_os_string())));
     let requested = std::mem::take(&mut launch.environment);
@@ -40,16 +40,16 @@ pub fn process(brief: &Brief<'_>) -> Result<ProcessJob, Trouble> {
         write_into_home(&home, path, text.as_bytes())?;
     }
     let sandbox = &settings.sandbox;
-    let time = Duration::from_secs(brief.choice.seconds);
+    let time = Duration::from_secs(prepared.choice.seconds);
     process.limits = ProcessLimits {
-        time: brief.job.time_left().map_or(time, |left| left.min(time)),
+        time: prepared.job.time_left().map_or(time, |left| left.min(time)),
         silence: launch.silence,
         memory_of_all: sandbox.memory,
         processes: sandbox.processes,
         disk: sandbox.disk,
         ..ProcessLimits::default()
     };
-    let policy = policy(brief, &process, launch);
+    let policy = policy(prepared, &process, launch);
     process.confine = Some(Confinement { exe: settings.program.clone(), policy });
     Ok(process)
 }
@@ -76,20 +76,21 @@ fn write_into_home(home: &Path, path: &Path, bytes: &[u8]) -> Result<(), Trouble
 }
 
 /// The agent's `PATH`; its first entry is the folder of shims.
-fn path(brief: &Brief<'_>) -> OsString {
-    let settings = brief.job.site.settings();
+fn path(prepared: &Prepared<'_>) -> OsString {
+    let settings = prepared.job.site.settings();
     let inherited = settings.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
-    let folders = std::iter::once(brief.folder.shims()).chain(std::env::split_paths(&inherited));
+    let folders = std::iter::once(prepared.folder.shims()).chain(std::env::split_paths(&inherited));
     std::env::join_paths(folders).unwrap_or(inherited)
 }
 
 /// The agent may write in the result folder, in its home, and in the tree unless the role is read-only. In the engine's
 /// state, the user's checkout and the user's home, it can read only files of the dispatch and of toolchains.
-fn policy(brief: &Brief<'_>, process: &ProcessJob, launch: Launch) -> Policy {
-    let settings = brief.job.site.settings();
-    let tree = brief.lane.work.path().to_path_buf();
-    let mut read_write = vec![brief.folder.out(), brief.home.clone(), Path::new("/dev/null").to_path_buf()];
-    if !brief.permit.is_read_only() {
+fn policy(prepared: &Prepared<'_>, process: &ProcessJob, launch: Launch) -> Policy {
+    let settings = prepared.job.site.settings();
+    let tree = prepared.lane.work.path().to_path_buf();
+    let mut read_write =
+        vec![prepared.folder.out(), prepared.home.clone(), Path::new("/dev/null").to_path_buf()];
+    if !prepared.permit.is_read_only() {
         read_write.push(tree.clone());
     }
     let home = Path::new(&settings.user_home);
@@ -101,9 +102,9 @@ fn policy(brief: &Brief<'_>, process: &ProcessJob, launch: Launch) -> Policy {
     ]);
     private.shown.extend(launch.reads);
     private.shown.extend(settings.sandbox.readable(home));
-    private.shown.extend([brief.folder.root().to_path_buf(), settings.program.clone()]);
-    private.shown.extend(Some(tree).filter(|_| brief.role.tree));
-    let programs = (!brief.role.shell).then(|| {
+    private.shown.extend([prepared.folder.root().to_path_buf(), settings.program.clone()]);
+    private.shown.extend(Some(tree).filter(|_| prepared.role.tree));
+    let programs = (!prepared.role.shell).then(|| {
         let first = process.argv.first().map(PathBuf::from);
         let path = process.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
         let all: Vec<PathBuf> = first.into_iter().chain(launch.programs).collect();
@@ -117,29 +118,29 @@ fn policy(brief: &Brief<'_>, process: &ProcessJob, launch: Launch) -> Policy {
         hidden: private.hidden,
         shown: private.shown,
         programs,
-        network: brief.role.network,
+        network: prepared.role.network,
         ports: launch.ports,
         listens: launch.listens,
         sockets: settings.sandbox.unix_sockets,
         shared_memory: settings.sandbox.shared_memory,
         memory: settings.sandbox.memory.map(|bytes| bytes.saturating_mul(2)),
         file_size: settings.sandbox.file_size,
-        report: Some(brief.folder.enforced()),
+        report: Some(prepared.folder.enforced()),
         ..Policy::default()
     }
 }
 
 /// Notes about refused commands, an exceeded limit, and rules that the sandbox did not enforce.
-pub fn notes(brief: &Brief<'_>, ended: &JobEnd) -> Vec<Note> {
+pub fn notes(prepared: &Prepared<'_>, ended: &JobEnd) -> Vec<Note> {
     let mut notes = Vec::new();
-    if let Some(refused) = read_agent_file(&brief.folder.refused(), MAX_REFUSED_BYTES) {
-        let text = format!("{} tried to run {}; it was refused", brief.title, refused_commands(&refused));
-        notes.push(note(NoteKind::Warning, brief.job.site.redact(&remand_notation::clean(&text))));
+    if let Some(refused) = read_agent_file(&prepared.folder.refused(), MAX_REFUSED_BYTES) {
+        let text = format!("{} tried to run {}; it was refused", prepared.title, refused_commands(&refused));
+        notes.push(note(NoteKind::Warning, prepared.job.site.redact(&remand_notation::clean(&text))));
     }
     if let Some(limit) = &ended.exceeded {
-        notes.push(note(NoteKind::Warning, format!("{}: {}", brief.title, describe_exceeded(limit))));
+        notes.push(note(NoteKind::Warning, format!("{}: {}", prepared.title, describe_exceeded(limit))));
     }
-    notes.extend(unenforced(brief).map(|text| note(NoteKind::Degradation, text)));
+    notes.extend(unenforced(prepared).map(|text| note(NoteKind::Degradation, text)));
     notes
 }
 
@@ -161,18 +162,18 @@ fn refused_commands(refused: &[u8]) -> String {
 }
 
 /// The rules that the sandbox did not enforce on this process, except those that it never enforces on this machine.
-fn unenforced(brief: &Brief<'_>) -> Option<String> {
-    let read = std::fs::read(brief.folder.enforced()).ok();
+fn unenforced(prepared: &Prepared<'_>) -> Option<String> {
+    let read = std::fs::read(prepared.folder.enforced()).ok();
     let enforced: Option<Enforcement> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let known = &brief.job.site.settings().enforcement.gaps;
+    let known = &prepared.job.site.settings().enforcement.gaps;
     match enforced {
         None if cfg!(target_os = "linux") => {
-            Some(format!("it is unknown what the sandbox enforced on {}: there is no report", brief.title))
+            Some(format!("it is unknown what the sandbox enforced on {}: there is no report", prepared.title))
         }
         None => None,
         Some(enforced) => {
             let more: Vec<String> = enforced.gaps.into_iter().filter(|gap| !known.contains(gap)).collect();
-            (!more.is_empty()).then(|| format!("not enforced on {}: {}", brief.title, more.join("; ")))
+            (!more.is_empty()).then(|| format!("not enforced on {}: {}", prepared.title, more.join("; ")))
         }
     }
 }

@@ -90,7 +90,7 @@ impl<E: Effects> Host<E> {
         Ok(replayed)
     }
 
-    /// Records, in one commit, the agents that died with the previous driver. Their cost is unknown.
+    /// Records, in one commit, the agents that died with the previous driving process. Their cost is unknown.
     fn record_lost_agents(&mut self, run: &RunId, replayed: &mut Replayed) -> Result<(), HostError> {
         let mut agents = Vec::new();
         for command in self.reader.unreported_dispatches(run)? {
@@ -103,7 +103,7 @@ impl<E: Effects> Host<E> {
         if agents.is_empty() {
             return Ok(());
         }
-        info!(%run, agents = agents.len(), "agents died with their driver");
+        info!(%run, agents = agents.len(), "agents died with the driving process");
         let now = self.now(Mode::Driving);
         let mut loaded =
             LoadedRun::with_state(Arc::clone(&replayed.program), replayed.state.clone(), Vec::new());

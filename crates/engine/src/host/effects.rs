@@ -29,7 +29,7 @@ pub trait Effects {
     /// Stops the background tasks because this process is about to stop. All of them can be repeated.
     fn stop_background(&mut self) {}
 
-    /// Kills the processes that an earlier driver of this run left running.
+    /// Kills the processes that an earlier driving process of this run left running.
     fn kill_leftovers(&mut self, run: &RunId);
 
     /// Restores the working tree of a cancelled command that another process started.

@@ -1,4 +1,4 @@
-//! Points at which tests kill a driver to check its crash recovery. Debug builds only.
+//! Points at which tests kill a driving process to check its crash recovery. Debug builds only.
 
 /// A point at which a crash must do no harm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -108,7 +108,8 @@ fn verify_hook_tree(job: &Job, tree: &TreeId, done: &mut Done) -> Result<Option<
 
 /// Hooks run in the same sandbox as checks, because they may start code that an agent wrote.
 fn commit(job: &Job, message: &CommitMessage, command: &str) -> Result<FinalCommit, Trouble> {
-    let documents = ticket::documents(&job.site)?;
+    let mut documents = ticket::documents(&job.site)?;
+    documents.extend(super::instructions::approved(job)?);
     let _main = job.site.hold_main();
     let (checkout, checks) = (job.site.repository().root(), &job.site.pinned.checks);
     let hook_files = |tree: &Path| {

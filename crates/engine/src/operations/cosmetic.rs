@@ -8,11 +8,8 @@ use crate::ticket::TicketRun;
 use remand_git::{ChangedPath, TreeId};
 use remand_kernel::finding::Finding;
 use remand_ledger::fact::{Artifact, NoteKind};
-use remand_source::{Language, ParsedSource};
+use remand_source::{Language, ParsedSource, is_prose};
 use std::path::Path;
-
-/// Extensions of files that contain only prose. `.txt` is missing because build tools read some `.txt` files.
-const PROSE_EXTENSIONS: [&str; 4] = ["md", "markdown", "rst", "adoc"];
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let lane = LaneTree::as_it_is(job)?;
@@ -102,9 +99,7 @@ fn is_same_syntax(path: &Path, before: &[u8], after: &[u8]) -> bool {
                 (ParsedSource::parse(language, before), ParsedSource::parse(language, after));
             before.zip(after).is_some_and(|(before, after)| before.is_like(&after))
         }
-        None => {
-            path.extension().is_some_and(|extension| PROSE_EXTENSIONS.iter().any(|prose| extension == *prose))
-        }
+        None => is_prose(path),
     }
 }
 

@@ -187,12 +187,10 @@ impl Measurement {
         for mut found in std::mem::take(&mut self.findings) {
             found.task = task.map(str::to_string);
             if found.severity >= Severity::Critical && found.category == Category::Correctness {
-                done.facts.notes.push(Note {
-                    kind: NoteKind::Regression,
-                    text: job.site.redact(&format!("{subject}: {}", found.claim)),
-                    files: self.changed.clone(),
-                    blob: None,
-                });
+                let text = job.site.redact(&format!("{subject}: {}", found.claim));
+                done.facts
+                    .notes
+                    .push(Note { files: self.changed.clone(), ..Note::new(NoteKind::Regression, text) });
             }
             done.report.findings.push(found);
         }

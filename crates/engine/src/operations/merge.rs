@@ -5,7 +5,7 @@ use crate::row_names::MERGED;
 use crate::site::{Job, LaneTree, Trouble};
 use remand_git::TaskMerge;
 use remand_ledger::fact::NoteKind;
-use remand_source::is_test_file;
+use remand_source::{is_prose, is_test_file};
 
 pub fn run(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
     let task = task.ok_or_else(|| {
@@ -37,9 +37,6 @@ pub fn run(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
 fn untested_warning(job: &Job, lane: &LaneTree, task: &str) -> Result<Option<String>, Trouble> {
     let base = job.site.repository().tree_of(&lane.base)?;
     let changes = job.site.repository().changed(&base, &lane.tree)?;
-    let is_prose = |path: &std::path::Path| {
-        path.extension().is_some_and(|extension| extension == "md" || extension == "txt")
-    };
     let has_code = changes.iter().any(|change| !is_prose(&change.path));
     let has_tests = changes.iter().any(|change| is_test_file(&change.path));
     Ok((has_code && !has_tests).then(|| format!("the change of {task} touches no test")))

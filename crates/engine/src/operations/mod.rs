@@ -6,7 +6,9 @@ mod checking;
 mod claims;
 mod commit;
 mod cosmetic;
+mod focus_areas;
 mod hand_over;
+mod instructions;
 mod integrity;
 mod log_defects;
 mod look_back;
@@ -31,7 +33,8 @@ use remand_kernel::event::Usage;
 use remand_kernel::finding::{Category, Finding, FindingKind, Location, Severity};
 use remand_kernel::{EngineOperation, Outcome, Report};
 use remand_ledger::fact::{Artifact, Note, NoteKind};
-use remand_ledger::{Blob, Facts};
+use remand_ledger::query::GateRow;
+use remand_ledger::{Blob, Facts, Reader};
 use std::time::Instant;
 
 /// The result of an operation.
@@ -59,6 +62,7 @@ fn perform(job: &Job, operation: EngineOperation, task: Option<&str>) -> Result<
     match operation {
         EngineOperation::Prepare => prepare::run(job),
         EngineOperation::Sanity => tracker::sanity(job),
+        EngineOperation::FocusAreas => focus_areas::run(job),
         EngineOperation::Baseline => baseline::run(job),
         EngineOperation::QuickChecks => verify::quick(job, task),
         EngineOperation::Checks => verify::all(job, task),
@@ -70,6 +74,8 @@ fn perform(job: &Job, operation: EngineOperation, task: Option<&str>) -> Result<
         EngineOperation::TakeBack => take_back::run(job),
         EngineOperation::LookBack => look_back::run(job),
         EngineOperation::RecordApproach => record_approach::run(job),
+        EngineOperation::ProposeInstructions => instructions::propose(job),
+        EngineOperation::ApproveInstructions => instructions::approve(job),
         EngineOperation::Bundle => bundle::run(job),
         EngineOperation::Commit => commit::run(job),
         EngineOperation::HandOver => hand_over::run(job),
@@ -88,6 +94,7 @@ fn perform(job: &Job, operation: EngineOperation, task: Option<&str>) -> Result<
         EngineOperation::BlockExternal => rounds::block_external(job),
         EngineOperation::CloseRound => rounds::close_round(job),
         EngineOperation::AddGaps => rounds::add_gaps(job),
+        EngineOperation::JudgeProgress => rounds::judge_progress(job),
         EngineOperation::NarrowGaps => rounds::narrow_gaps(job),
         EngineOperation::AcceptComplexity => rounds::accept_complexity(job),
         EngineOperation::RecordDecision => rounds::record_decision(job),
@@ -123,8 +130,13 @@ impl Done {
     }
 
     fn note(&mut self, kind: NoteKind, text: impl Into<String>) {
-        self.facts.notes.push(Note { kind, text: text.into(), files: Vec::new(), blob: None });
+        self.facts.notes.push(Note::new(kind, text));
     }
+}
+
+/// The gate that was answered last.
+fn last_answer(job: &Job, reader: &Reader) -> Result<Option<GateRow>, Trouble> {
+    Ok(reader.gates(&job.site.run)?.into_iter().rfind(|gate| gate.option.is_some()))
 }
 
 /// The findings that were sent to this operation's phase, and those that the main line carries.

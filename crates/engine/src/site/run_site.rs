@@ -120,8 +120,8 @@ impl Site {
     }
 }
 
-/// Gives a new run the trees of the latest run that is over and has no driver. If there is no such run, trees are created
-/// later, which only takes longer.
+/// Gives a new run the trees of the latest run that is over and has no driving process. If there is no such run, trees
+/// are created later, which only takes longer.
 fn inherit_trees(settings: &Settings, reader: &Reader, run: &RunId) {
     let home = &settings.home;
     let folders = std::fs::read_dir(home.trees()).into_iter().flatten().flatten();

@@ -1,5 +1,5 @@
-//! The interface to the store: drivers commit through it, and implementations of `Effects` read, reserve and record
-//! through it.
+//! The interface to the store: driving processes commit through it, and implementations of `Effects` read, reserve and
+//! record through it.
 //!
 //! A store decides nothing. `embedded.rs` is the store of one machine: the ledger of a repository and the
 //! folders of its runs.
@@ -18,7 +18,7 @@ pub use embedded::EmbeddedStore;
 /// Looks up the program of a run and its state after the last entry, if the caller has them in memory.
 pub type StateOf<'s> = dyn Fn(&RunId) -> Option<(&'s Program, &'s State)> + 's;
 
-/// The stored data of all runs of a repository. The driver and the threads of its commands share it.
+/// The stored data of all runs of a repository. The driving process and the threads of its commands share it.
 pub trait Store: Send + Sync + std::fmt::Debug {
     /// Appends entries of any runs in one commit, and returns the number of each entry in its run. On an error, nothing
     /// is recorded.
@@ -51,13 +51,13 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Leaves a request for the process that drives a run, and returns its id.
     fn request(&self, run: &RunId, at: Millis, event: &Event) -> Result<i64, LedgerError>;
 
-    /// The requests that wait for the driver of a run, oldest first.
+    /// The requests that wait for the driving process of a run, oldest first.
     fn requests(&self, run: &RunId) -> Result<Vec<RequestRow>, LedgerError>;
 
     /// Refuses a request, and stores the reason for the process that made it.
     fn refuse(&self, request: i64, reason: &str) -> Result<(), LedgerError>;
 
-    /// Records durably that an agent is about to start, so an agent that dies with its driver can be counted.
+    /// Records durably that an agent is about to start, so an agent that dies with the driving process can be counted.
     fn record_start(&self, run: &RunId, start: &AgentStart) -> io::Result<Box<dyn SignsOfLife>>;
 
     /// The last agent that started for a command, and its last sign of life.

@@ -2,7 +2,8 @@
 
 use super::cause::{FindingsCause, cap, revision_budget};
 use super::history::{
-    GateCheck, GateDecision, GateRun, ImplementationAttempt, InheritedRevision, Revision, TicketHistory,
+    GateCheck, GateDecision, GateRun, ImplementationAttempt, InheritedRevision, RefusedDesign, Revision,
+    TicketHistory,
 };
 use crate::pinned::Pinned;
 use crate::site::{TREES, Trouble};
@@ -123,7 +124,7 @@ impl<'o> HistoryBuilder<'o> {
     fn add_attempt(&mut self, report: &Report, row: &JournalRow) {
         let change = report.change.clone().unwrap_or_default();
         self.history.attempts.push(ImplementationAttempt {
-            number: self.history.attempts.len() + 1,
+            number: u32::try_from(self.history.attempts.len() + 1).unwrap_or(u32::MAX),
             at: row.at,
             design: self.history.count + 1,
             says: report.says.clone(),
@@ -147,7 +148,7 @@ impl<'o> HistoryBuilder<'o> {
         self.gate_failures = if passed { 0 } else { self.gate_failures + 1 };
         self.history.gates.push(GateRun {
             at: row.at,
-            attempt: self.history.attempts.len(),
+            attempt: self.history.attempts.last().map_or(0, |attempt| attempt.number),
             passed,
             checks: row
                 .facts
@@ -172,6 +173,10 @@ impl<'o> HistoryBuilder<'o> {
             let role = self.pinned.roles.get(&artifact.by);
             let schema = role.and_then(|role| role.result.parse::<SchemaId>().ok());
             match schema {
+                Some(SchemaId::Document) if self.is_refused_design(id.phase, artifact) => {
+                    let (name, design) = (artifact.name.clone(), artifact.blob);
+                    self.history.refused.push(RefusedDesign { name, design });
+                }
                 Some(SchemaId::Document) if artifact.part.is_empty() => {
                     self.history.documents.insert(artifact.name.clone(), artifact.blob);
                     if self.states_approach(id.phase) {
@@ -214,6 +219,12 @@ impl<'o> HistoryBuilder<'o> {
             };
             self.history.inherited = Some(InheritedRevision { revision, earlier_run: None });
         }
+    }
+
+    /// Whether a design did not become the current one, because its approach failed before.
+    fn is_refused_design(&self, phase: PhaseId, artifact: &Artifact) -> bool {
+        let current = self.program.artifact_named(&artifact.name).map(|id| self.state.digest(id));
+        self.states_approach(phase) && current != Some(artifact.digest)
     }
 
     fn states_approach(&self, phase: PhaseId) -> bool {

@@ -67,18 +67,18 @@ pub fn page(
         clock::date(revision.at),
         producer(report.produced_by),
         trigger(report.trigger),
-        revision_count(revision),
+        revision_count(revision.number, revision.cap),
     ));
     page.push_str(
         "## What Was Attempted\n\n| iteration | hypothesis | outcome | files |\n| --- | --- | --- | --- |\n",
     );
-    for row in &report.iterations {
-        let files: Vec<String> = row.files.iter().map(|file| code(&file.0)).collect();
+    for row in attempted(report, revision, history) {
+        let files: Vec<String> = row.files.iter().map(|file| code(file)).collect();
         page.push_str(&format!(
             "| {} | {} | {} | {} |\n",
             row.number,
-            cell(&row.hypothesis.0),
-            cell(&row.outcome.0),
+            cell(&row.hypothesis),
+            cell(&row.outcome),
             files.join(", ").replace('|', "\\|")
         ));
     }
@@ -107,16 +107,58 @@ pub fn page(
     ));
     page.push_str(&proposal(report));
     page.push_str("\n## Oscillation Check\n\n");
-    page.push_str(&answer_line("Was the proposed approach tried before?", &report.oscillation.tried_before));
-    page.push_str(&answer_line(
-        "Could the work swing back to a failed approach?",
-        &report.oscillation.may_swing_back,
+    let oscillation = &report.oscillation;
+    page.push_str(&answer_boxes("Was the proposed approach tried before?", &oscillation.tried_before));
+    page.push_str(&format!(
+        "\n{}",
+        answer_boxes("Could the work swing back to a failed approach?", &oscillation.may_swing_back)
     ));
     page.push_str("\n## Checklist for the Human at the Gate\n\n");
-    for (item, statement) in checklist(report) {
-        page.push_str(&format!("- [ ] **{item}**: {}\n", block(&statement, 2)));
+    for item in checklist(report, revision.number, revision.cap) {
+        page.push_str(&format!("- [ ] **{}**: {}\n", item.title, block(&item.statement, 2)));
     }
     page
+}
+
+/// One row of the table of attempts.
+struct AttemptRow {
+    number: u32,
+    hypothesis: String,
+    outcome: String,
+    files: Vec<String>,
+}
+
+/// The attempts at the failed design according to the engine, with the words of the findings about them. A design that was
+/// not implemented, such as one with a negative prototype, has only the rows of the findings.
+fn attempted(report: &FindingsReport, revision: &Revision, history: &TicketHistory) -> Vec<AttemptRow> {
+    let words = |number: u32| {
+        let rows = report.iterations.iter().filter(move |row| row.number == number);
+        rows.map(|row| format!("{}: {}", producer(report.produced_by), row.outcome.0))
+    };
+    let recorded = history.attempts_at(revision.number).map(|attempt| AttemptRow {
+        number: attempt.number,
+        hypothesis: attempt.hypothesis.clone(),
+        outcome: attempt
+            .results
+            .iter()
+            .chain(&attempt.flags)
+            .cloned()
+            .chain(words(attempt.number))
+            .collect::<Vec<_>>()
+            .join("; "),
+        files: attempt.files.iter().map(|file| file.path.clone()).collect(),
+    });
+    let recorded: Vec<AttemptRow> = recorded.collect();
+    if !recorded.is_empty() {
+        return recorded;
+    }
+    let reported = report.iterations.iter().map(|row| AttemptRow {
+        number: row.number,
+        hypothesis: row.hypothesis.0.clone(),
+        outcome: row.outcome.0.clone(),
+        files: row.files.iter().map(|file| file.0.clone()).collect(),
+    });
+    reported.collect()
 }
 
 fn proposal(report: &FindingsReport) -> String {
@@ -145,30 +187,49 @@ fn proposal(report: &FindingsReport) -> String {
     text
 }
 
-fn answer_line(question: &str, answer: &AnsweredQuestion) -> String {
-    let word = if answer.answer { "Yes" } else { "No" };
-    format!("- **{question}** {word}. {}\n", block(&answer.explanation.0, 2))
+/// A question with a box for each answer; the explanation is next to the ticked one.
+fn answer_boxes(question: &str, answer: &AnsweredQuestion) -> String {
+    let explained = |word: &str| format!("- [x] {word}: {}\n", block(&answer.explanation.0, 2));
+    let (no, yes) = match answer.answer {
+        true => ("- [ ] No\n".to_string(), explained("Yes")),
+        false => (explained("No"), "- [ ] Yes\n".to_string()),
+    };
+    format!("**{question}**\n\n{no}{yes}")
 }
 
-/// The five points to check before answering, each with the statement from the findings.
-pub fn checklist(report: &FindingsReport) -> [(&'static str, String); 5] {
+/// A point to check before answering.
+pub struct ChecklistItem {
+    pub title: &'static str,
+    pub statement: String,
+    /// Whether the point matters if no revision is left.
+    pub applies_at_cap: bool,
+}
+
+/// The five points to check before answering. The findings state four of them; the engine knows the number of the
+/// revision.
+pub fn checklist(report: &FindingsReport, number: u16, cap: u16) -> [ChecklistItem; 5] {
     let list = &report.checklist;
+    let item = |title, statement: &str| ChecklistItem {
+        title,
+        statement: statement.to_string(),
+        applies_at_cap: true,
+    };
+    let within = if number > cap { "no" } else { "yes" };
     [
-        ("The root cause is credible", list.root_cause_credible.0.clone()),
-        ("The change is a delta", list.change_scoped.0.clone()),
-        ("The oscillation check is complete", list.oscillation_checked.0.clone()),
-        ("The revision is within the cap", list.revision_within_cap.0.clone()),
-        ("Prototype after the revision, yes or no", list.prototype_advice.0.clone()),
+        item("The root cause is credible", &list.root_cause_credible.0),
+        item("The change is a delta", &list.change_scoped.0),
+        item("The oscillation check is complete", &list.oscillation_checked.0),
+        item("The revision is within the cap", &format!("{within}, {}", revision_count(number, cap))),
+        ChecklistItem {
+            applies_at_cap: false,
+            ..item("Prototype after the revision, yes or no", &list.prototype_advice.0)
+        },
     ]
 }
 
 /// The number of a revision, and the maximum.
-pub fn revision_count(revision: &Revision) -> String {
-    if revision.number > revision.cap {
-        format!("none left: {} of {} are used", revision.cap, revision.cap)
-    } else {
-        format!("{} of {}", revision.number, revision.cap)
-    }
+pub fn revision_count(number: u16, cap: u16) -> String {
+    if number > cap { format!("none left: {cap} of {cap} are used") } else { format!("{number} of {cap}") }
 }
 
 pub fn producer(producer: Producer) -> &'static str {

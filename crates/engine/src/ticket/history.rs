@@ -29,6 +29,8 @@ pub struct TicketHistory {
     /// The current design, and its artifact name in the workflow.
     pub design: Option<BlobId>,
     pub design_name: Option<String>,
+    /// Designs that were refused because their approach failed before. None of them was built.
+    pub refused: Vec<RefusedDesign>,
     /// The cause of the last findings, or of the findings that are being written.
     pub cause: Option<FindingsCause>,
     /// The detector's message if the last proposal matched a failed approach.
@@ -39,7 +41,7 @@ pub struct TicketHistory {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImplementationAttempt {
     /// 1-based, over all designs of the run.
-    pub number: usize,
+    pub number: u32,
     pub at: Millis,
     /// 1-based number of the design, over all runs.
     pub design: u16,
@@ -57,7 +59,7 @@ pub struct ImplementationAttempt {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateRun {
     pub at: Millis,
-    pub attempt: usize,
+    pub attempt: u32,
     pub passed: bool,
     pub checks: Vec<GateCheck>,
     pub claims: Vec<String>,
@@ -105,6 +107,14 @@ pub struct Revision {
     pub after: Option<BlobId>,
 }
 
+/// A design that was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedDesign {
+    /// The artifact.
+    pub name: String,
+    pub design: BlobId,
+}
+
 /// A revision that a human approved in an earlier run on the same ticket, and that this run continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InheritedRevision {
@@ -117,6 +127,13 @@ impl TicketHistory {
     /// The current status, once the run has set one.
     pub fn status(&self) -> Option<TicketStatus> {
         self.statuses.last().copied()
+    }
+
+    /// The attempts at the design with this number.
+    pub fn attempts_at(&self, design: u16) -> impl Iterator<Item = &ImplementationAttempt> {
+        let earlier = self.inherited.iter().filter_map(|inherited| inherited.earlier_run.as_ref());
+        let earlier = earlier.flat_map(|(_, attempts)| attempts);
+        earlier.chain(&self.attempts).filter(move |attempt| attempt.design == design)
     }
 
     /// The revision whose design is being implemented.

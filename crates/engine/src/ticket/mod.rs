@@ -17,7 +17,8 @@ mod read;
 pub use cause::{FindingsCause, cap, revision_budget};
 pub use findings_page::{category, checklist, cited_sections, report, revision_count, trigger};
 pub use history::{
-    GateCheck, GateDecision, GateRun, ImplementationAttempt, InheritedRevision, Revision, TicketHistory,
+    GateCheck, GateDecision, GateRun, ImplementationAttempt, InheritedRevision, RefusedDesign, Revision,
+    TicketHistory,
 };
 pub use inherited::{Inherited, TicketError};
 pub use paths::{DESIGNS, TicketPaths};
@@ -151,6 +152,11 @@ fn generate(
     for (name, blob) in &history.documents {
         if let Some(markdown) = page::markdown_of(&text(*blob)?) {
             put(paths.document(name), markdown);
+        }
+    }
+    for (number, refused) in (1..).zip(&history.refused) {
+        if let Some(markdown) = page::markdown_of(&text(refused.design)?) {
+            put(paths.refused_design(&refused.name, number), markdown);
         }
     }
     // The documents of an unmerged branch are not in the base, so they are generated here.

@@ -59,6 +59,10 @@ pub fn page(
         let path = code(&paths.document(name).display().to_string());
         ticket.log("Design Phase", &format!("- **Design**: {path}"));
     }
+    for (number, refused) in (1..).zip(&history.refused) {
+        let path = code(&paths.refused_design(&refused.name, number).display().to_string());
+        ticket.log("Design Phase", &format!("- **Refused Design**: {path}, its approach failed before"));
+    }
     if let Some(last) = history.attempts.last() {
         let path = code(&paths.iterations().display().to_string());
         ticket.log(
@@ -72,8 +76,11 @@ pub fn page(
     }
     for RevisionEntry { revision, report, changed } in revisions {
         let is_within_cap = revision.number <= revision.cap;
-        let title =
-            if is_within_cap { findings_page::revision_count(revision) } else { "(none left)".to_string() };
+        let title = if is_within_cap {
+            findings_page::revision_count(revision.number, revision.cap)
+        } else {
+            "(none left)".to_string()
+        };
         ticket.log_revision(&title, &entry(revision, *report, changed, paths));
     }
     for answer in history.answers.iter().filter(|answer| is_feedback(answer, history)) {
@@ -112,7 +119,12 @@ fn entry(
 ) -> String {
     let decision = match &revision.decision {
         Some(answer) => {
-            format!("{} by {} on {}", inline(&answer.option), inline(&answer.by), clock::date(answer.at))
+            format!(
+                "{} by {} on {}",
+                decision_word(&answer.option),
+                inline(&answer.by),
+                clock::date(answer.at)
+            )
         }
         None => "pending".to_string(),
     };
@@ -131,20 +143,31 @@ fn entry(
         "- **Revision Number**: {}\n- **Trigger**: {}\n- **Findings Artifact**: {}\n- **Human Gate Decision**: {decision}\n\
          - **Approach Ruled Out**: {ruled_out}\n- **Delta Design Changes**: {}\n- **Warm-Start Preserved**: {}\n\
          - **Prototype Required**: {}\n",
-        findings_page::revision_count(revision),
+        findings_page::revision_count(revision.number, revision.cap),
         report.map_or(revision.cause.description(), |report| findings_page::trigger(report.trigger)),
         code(&paths.findings(revision.number).display().to_string()),
         or_none(changed.iter().map(|name| inline(name)).collect()),
         or_none(kept),
         if requires_prototype { "Yes" } else { "No" },
     );
-    if revision.is_capped {
-        text.push_str(&format!(
-            "- **Notes**: needs re-scoping: all {} revisions of the design are used up\n",
-            revision.cap
-        ));
+    let capped = revision
+        .is_capped
+        .then(|| format!("needs re-scoping: all {} revisions of the design are used up", revision.cap));
+    let note = revision.decision.as_ref().map(|answer| answer.note.trim()).filter(|note| !note.is_empty());
+    let notes: Vec<String> = capped.into_iter().chain(note.map(|note| block(note, 2))).collect();
+    if !notes.is_empty() {
+        text.push_str(&format!("- **Notes**: {}\n", notes.join("; ")));
     }
     text
+}
+
+/// The answer at the gate, as a ticket records it.
+fn decision_word(option: &str) -> String {
+    match option {
+        "approve" => "Approved".to_string(),
+        "close" => "Closed".to_string(),
+        other => inline(other),
+    }
 }
 
 /// Decisions about a revision always appear in the ticket; other answers only if they have a note.

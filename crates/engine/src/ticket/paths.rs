@@ -77,6 +77,11 @@ impl TicketPaths {
         self.next_version(artifact)
     }
 
+    /// The path of a refused design; `number` counts the refused designs of the run.
+    pub fn refused_design(&self, artifact: &str, number: u16) -> PathBuf {
+        self.next_version(&format!("{artifact}-refused-{number}"))
+    }
+
     pub fn findings(&self, number: u16) -> PathBuf {
         self.next_version(&findings_stem(number))
     }

@@ -16,13 +16,13 @@ use std::time::Duration;
 pub struct Now {
     /// The wall clock, for the journal.
     pub at: Millis,
-    /// Time since the driver started. Runs are charged by this time, because the wall clock can be changed.
+    /// Time since the driving process started. Runs are charged by this time, because the wall clock can be changed.
     pub uptime: Duration,
-    /// Whether the driver is about to stop: it has killed its commands, and starts no more.
+    /// Whether the driving process is about to stop: it has killed its commands, and starts no more.
     pub leaving: bool,
 }
 
-/// A run in the memory of its driver. The ledger holds everything except the set of running commands.
+/// A run in the memory of its driving process. The ledger holds everything except the set of running commands.
 #[derive(Clone, Debug)]
 pub struct LoadedRun {
     pub program: Arc<Program>,

@@ -77,8 +77,8 @@ impl Message {
         }
     }
 
-    /// Turns the ending of a cancelled command into an interruption: the driver killed it in order to stop, and the
-    /// command stays open.
+    /// Turns the ending of a cancelled command into an interruption: the driving process killed it in order to stop,
+    /// and the command stays open.
     pub(super) fn make_interruption(&mut self) {
         if let Event::Ended { id, outcome: Outcome::Failed { failure: Failure::Cancelled, .. }, usage } =
             &self.event

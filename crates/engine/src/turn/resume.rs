@@ -22,8 +22,8 @@ pub struct AgentStart {
     pub at: Millis,
 }
 
-/// Messages that record agents as interrupted because they died with their driver. Their cost is unknown; their time ends
-/// at their last sign of life.
+/// Messages that record agents as interrupted because they died with the driving process. Their cost is unknown; their
+/// time ends at their last sign of life.
 ///
 /// `agents` are the agents without an end in the journal, each with its last sign of life. The run has already been
 /// charged until `charged_until`, the time of the last entry.
@@ -65,6 +65,6 @@ pub fn redeliver(loaded: &mut LoadedRun, open: Vec<Redelivery>, now: &Now) -> Ve
 /// The warning that another version of the program started the run; `None` if the versions are the same.
 pub fn version_warning(started_by: &str, version: &str) -> Option<Note> {
     let text = format!("started by version {started_by}, continued by version {version}");
-    let note = Note { kind: NoteKind::Warning, text, files: Vec::new(), blob: None };
+    let note = Note::new(NoteKind::Warning, text);
     (started_by != version).then_some(note)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// The running commands. Wall time is charged while there is at least one, so not while the run waits for a human, is
-/// paused, or has no driver.
+/// paused, or has no driving process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RunningCommands {
     commands: BTreeSet<CommandId>,

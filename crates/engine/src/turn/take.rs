@@ -54,7 +54,7 @@ impl EntryDraft {
 /// Takes one turn of a run.
 ///
 /// If the kernel refuses the result of a command, the command counts as failed. If it refuses a request, the process that
-/// made the request gets the reason. Any other refusal is an error of the driver.
+/// made the request gets the reason. Any other refusal is an error of the driving process.
 pub fn turn(loaded: &mut LoadedRun, mut message: Message, now: &Now) -> Result<TurnResult, Refusal> {
     if let Sender::Command(id) = message.sender {
         complete_ending(loaded, &mut message, id);
@@ -142,7 +142,7 @@ impl Retry {
                 HoldCause::Environment { detail } => {
                     Some(Retry { failed: None, requested_wait: retry_after(detail) })
                 }
-                HoldCause::Limit { .. } | HoldCause::Route => None,
+                HoldCause::Limit { .. } | HoldCause::Route | HoldCause::Origin { .. } => None,
             },
             _ => None,
         }

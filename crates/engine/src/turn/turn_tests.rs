@@ -15,7 +15,7 @@ fn run() -> RunId {
     RunId("r1".to_string())
 }
 
-/// The time when the driver has been running for this number of seconds.
+/// The time when the driving process has been running for this number of seconds.
 fn after(seconds: u64) -> Now {
     Now { at: Millis(1_000), uptime: Duration::from_secs(seconds), leaving: false }
 }
@@ -120,7 +120,7 @@ fn a_result_with_a_degradation_note_is_degraded() {
         CommandEnding::plain(Outcome::Said(Box::new(Report::saying("ready")))),
     );
     let kind = NoteKind::Degradation;
-    message.facts.notes.push(Note { kind, text: "no sandbox".to_string(), files: Vec::new(), blob: None });
+    message.facts.notes.push(Note::new(kind, "no sandbox".to_string()));
     let (entry, _) = expect_accepted(turn(&mut loaded, message, &after(1)));
     assert!(matches!(outcome(&entry), Outcome::Said(report) if report.degraded));
 }
@@ -292,7 +292,7 @@ fn a_command_killed_by_its_leaving_driver_is_interrupted_and_nothing_is_started(
         CommandEnding::plain(Outcome::Said(Box::new(Report::saying("ready")))),
     );
     let (entry, orders) = expect_accepted(turn(&mut loaded, ended, &when_leaving(1)));
-    assert_eq!((entry.step.commands.len(), orders.len()), (1, 0), "the next driver starts it");
+    assert_eq!((entry.step.commands.len(), orders.len()), (1, 0), "the next process starts it");
     assert!(loaded.is_idle());
 }
 

@@ -1,6 +1,7 @@
 //! The files for people in the folder of a run: its artifacts, each with a readable rendering, and the bundle.
 
 use crate::bundle;
+use crate::outputs;
 use crate::site::{Settings, Site, Trouble};
 use crate::ticket;
 use remand_contract::SchemaId;
@@ -87,9 +88,14 @@ fn artifacts(site: &Site) -> Result<(), Trouble> {
         }
         let schema = site.pinned.roles.get(&row.by).and_then(|role| role.result.parse::<SchemaId>().ok());
         let value = crate::artifacts::document(&String::from_utf8_lossy(&bytes));
+        // A verdict document has no payload: it is no result, only its summary.
+        let value = value.filter(|value| value.get("payload").is_some());
         if let (Some(schema), Some(value), "yaml") = (schema, value, row.format.as_str()) {
-            fs::write(folder.join(format!("{stem}.md")), remand_contract::render(&value, schema))?;
+            fs::write(folder.join(format!("{stem}.md")), remand_contract::rendered(schema, &value))?;
         }
+    }
+    if let Some(text) = outputs::decisions(&reader, &site.run)? {
+        fs::write(site.folder().join(outputs::DECISIONS), text)?;
     }
     let target = site.folder().join(ARTIFACTS);
     if target.exists() {

@@ -9,6 +9,7 @@ use crate::dispatch;
 use crate::host::faults::{FaultPoint, reached};
 use crate::host::{CommandReply, Effects, RunAt};
 use crate::operations;
+use crate::rounds;
 use crate::site::{Job, LaneTree, Settings, Site, Trouble, engine_failed, marker};
 use crate::ticket;
 use crate::turn::{CommandEnding, CommandStart, Issuance};
@@ -180,8 +181,10 @@ impl Effects for Workshop {
     fn prepare_question(&mut self, at: &RunAt<'_>, id: CommandId) {
         let site = self.site(at.run);
         self.run_in_background(at.run, "prepare question", move || {
-            let written =
-                site.open().and_then(|site| ticket::update_branch(&site, &site.trees, &id.to_string()));
+            let written = site.open().and_then(|site| {
+                ticket::update_branch(&site, &site.trees, &id.to_string())?;
+                rounds::documents::update(&site)
+            });
             // A failure does no harm: the next command writes the documents.
             if let Err(trouble) = written {
                 warn!(command = %id, detail = trouble.detail, "the documents were not written");
@@ -228,7 +231,7 @@ fn perform(job: &Job, command: &Command) -> CommandEnding {
     };
     reached(FaultPoint::AfterEffect);
     let mut ending = ended.unwrap_or_else(|trouble| trouble.into_ending(job.id));
-    let to_note = |text: String| Note { kind: NoteKind::Degradation, text, files: Vec::new(), blob: None };
+    let to_note = |text: String| Note::new(NoteKind::Degradation, text);
     let warnings = job.site.trees.take_warnings().into_iter().chain(job.trees.take_warnings());
     ending.facts.notes.extend(warnings.map(to_note));
     ending

@@ -35,6 +35,9 @@ pub enum ConflictCause {
 pub struct Position {
     pub by: Actor,
     pub text: String,
+    /// What the position costs; empty if that side did not say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub trade_off: String,
 }
 
 /// A user's decision: what it is about, what was chosen, why, by whom and when. It binds all later rounds.

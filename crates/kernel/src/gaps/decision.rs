@@ -72,7 +72,9 @@ impl Board {
                 gaps.push(conflict.gap.clone());
             }
         }
-        next.decisions.push(UserDecision { about: about.clone(), gaps, choice, grounds, round: self.round });
+        // The round is closed when the user is asked about it.
+        let round = self.rows.last().map_or(self.round, |row| row.round);
+        next.decisions.push(UserDecision { about: about.clone(), gaps, choice, grounds, round });
         next.block_undecided()?;
         *self = next;
         Ok(())
@@ -134,17 +136,27 @@ impl Board {
 }
 
 fn find_conflict(issue: &ReviewIssue, round: u32) -> Option<Conflict> {
-    let mut positions = alloc::vec![Position { by: Actor::Reviewer, text: issue.concern.clone() }];
-    let mut add_engineer = |text: String| positions.push(Position { by: Actor::Engineer, text });
+    let reviewer =
+        Position { by: Actor::Reviewer, text: issue.concern.clone(), trade_off: issue.trade_off.clone() };
+    let mut positions = alloc::vec![reviewer];
+    let mut add_engineer = |text: String, trade_off: &str| {
+        positions.push(Position { by: Actor::Engineer, text, trade_off: trade_off.to_string() });
+    };
     let cause = match &issue.state {
         IssueState::Unanswered { silences } if *silences >= 2 => {
-            add_engineer("the proposal as it is (no answer was given)".to_string());
+            add_engineer("the proposal as it is (no answer was given)".to_string(), "");
             ConflictCause::Silence
         }
-        IssueState::Answered(Stance::Disagree { position, rationale, alternative }) => {
-            add_engineer(alloc::format!("{position}: {rationale}"));
+        IssueState::Answered(Stance::Disagree {
+            position,
+            rationale,
+            alternative,
+            trade_off,
+            alternative_trade_off,
+        }) => {
+            add_engineer(alloc::format!("{position}: {rationale}"), trade_off);
             if !alternative.is_empty() {
-                add_engineer(alternative.clone());
+                add_engineer(alternative.clone(), alternative_trade_off);
             }
             ConflictCause::Disagreement
         }

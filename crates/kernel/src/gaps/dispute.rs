@@ -38,6 +38,7 @@ impl Board {
             gap: new.gap,
             severity: new.severity,
             concern: new.concern,
+            trade_off: new.trade_off,
             state: IssueState::Unanswered { silences: 0 },
         };
         self.issues.insert(id, issue);

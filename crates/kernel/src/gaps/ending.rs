@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::board::Board;
 use super::gap::{BlockedOn, GapId, GapSeverity, GapStatus};
 use super::moves::{Actor, GapMove};
+use super::row::RoundState;
 
 /// Whether the user may approve the document as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +60,12 @@ impl Board {
             .collect();
         self.stalled = 0;
         deferred
+    }
+
+    /// Whether the last round warns, and the user has not answered the warning.
+    pub fn warns(&self) -> bool {
+        let state = self.rows.last().map(|row| row.state);
+        self.stalled > 0 && matches!(state, Some(RoundState::Warning(_) | RoundState::Diverging))
     }
 
     /// On the user's request, accepts the gaps as they are and resets the stalls.

@@ -15,6 +15,9 @@ pub struct ReviewIssue {
     pub severity: GapSeverity,
     /// The reviewer's position.
     pub concern: String,
+    /// What the reviewer's position costs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub trade_off: String,
     #[serde(rename = "standing")]
     pub state: IssueState,
 }
@@ -25,6 +28,8 @@ pub struct NewIssue {
     pub gap: GapId,
     pub severity: GapSeverity,
     pub concern: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub trade_off: String,
 }
 
 /// An engineer's answer to one issue.
@@ -44,6 +49,12 @@ pub enum Stance {
         position: String,
         rationale: String,
         alternative: String,
+        /// What the position costs.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        trade_off: String,
+        /// What the alternative costs.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        alternative_trade_off: String,
     },
 }
 

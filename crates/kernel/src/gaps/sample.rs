@@ -98,7 +98,7 @@ pub fn failed_round(board: &Board) -> RoundInput {
 }
 
 pub fn raises(gap: &str, severity: GapSeverity) -> NewIssue {
-    NewIssue { gap: id(gap), severity, concern: "too vague".into() }
+    NewIssue { gap: id(gap), severity, concern: "too vague".into(), trade_off: "".into() }
 }
 
 pub fn disagrees(issue: &str) -> EngineerAnswer {
@@ -106,6 +106,8 @@ pub fn disagrees(issue: &str) -> EngineerAnswer {
         position: "it is enough".into(),
         rationale: "the caller knows".into(),
         alternative: "make it configurable".into(),
+        trade_off: "".into(),
+        alternative_trade_off: "".into(),
     };
     EngineerAnswer { issue: issue_id(issue), stance }
 }

@@ -66,9 +66,9 @@ impl Stepper<'_> {
                 named.push(target);
             }
             for phase in named {
-                match lane {
-                    Lane::Main => self.add_to_inbox(phase, *at),
-                    Lane::Task { .. } => self.add_to_task_inbox(lane, *at),
+                match self.task_id(lane) {
+                    Some(task) => self.add_to_task_inbox(task, *at),
+                    None => self.add_to_inbox(phase, *at),
                 }
             }
         }
@@ -88,12 +88,10 @@ impl Stepper<'_> {
         }
     }
 
-    fn add_to_task_inbox(&mut self, lane: Lane, at: u32) {
-        if let Some(task) = self.task_id(lane) {
-            let inbox = self.state.task_inbox.entry(task).or_default();
-            if !inbox.contains(&at) {
-                inbox.push(at);
-            }
+    fn add_to_task_inbox(&mut self, task: String, at: u32) {
+        let inbox = self.state.task_inbox.entry(task).or_default();
+        if !inbox.contains(&at) {
+            inbox.push(at);
         }
     }
 
@@ -110,10 +108,7 @@ impl Stepper<'_> {
         for at in findings {
             for task in self.tasks_for_finding(flow, *at) {
                 has_task = true;
-                let inbox = self.state.task_inbox.entry(task).or_default();
-                if !inbox.contains(at) {
-                    inbox.push(*at);
-                }
+                self.add_to_task_inbox(task, *at);
             }
         }
         if has_task || from == flow {
@@ -123,8 +118,8 @@ impl Stepper<'_> {
             return;
         };
         self.state.finished.remove(&last);
-        if !findings.is_empty() {
-            self.state.task_inbox.entry(last).or_default().extend(findings.iter().copied());
+        for at in findings {
+            self.add_to_task_inbox(last.clone(), *at);
         }
     }
 

@@ -211,6 +211,10 @@ impl Stepper<'_> {
         if let Some(addressed) = task.and_then(|task| self.state.task_inbox.get(task)) {
             findings.extend(addressed.iter().copied());
         }
+        let is_new = |at: &u32| !findings.contains(at);
+        let binding: Vec<u32> = self.state.constraints_of(id.phase).filter(is_new).collect();
+        findings.extend(binding);
+        let known = self.state.known.iter().copied().filter(|at| !findings.contains(at)).collect();
         Command::Dispatch(Dispatch {
             id,
             contract: seat_contract(self.program, id.phase, seat).unwrap_or(ContractId(0)),
@@ -220,7 +224,7 @@ impl Stepper<'_> {
             advisory,
             reads: lane_state.reads.clone(),
             findings,
-            known: self.state.known.clone(),
+            known,
             failures: id.attempt.saturating_sub(1),
         })
     }

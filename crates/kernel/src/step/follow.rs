@@ -3,13 +3,13 @@
 use super::{FAILURE_VISIT, Stepper};
 use crate::change::Digest;
 use crate::command::Command;
-use crate::event::Usage;
+use crate::event::{Mode, Usage};
 use crate::ids::{ArtifactId, BudgetId, CommandId, Lane, PhaseId, SignalId};
-use crate::program::{Action, Effect, Route};
+use crate::program::{Action, Effect, Route, Work};
 use crate::resolve;
 use crate::ruling::{Charge, Disposition, Rule, Ruling, Why};
 use crate::signal::COMPLETED;
-use crate::state::{End, FiledStatus, HoldCause, SeatProgress, Stage, TaskProgress};
+use crate::state::{Constraint, End, FiledStatus, HoldCause, SeatProgress, Stage, TaskProgress};
 use alloc::vec::Vec;
 
 /// A signal, the rule that raised it, and the reason.
@@ -20,8 +20,31 @@ pub(super) struct RuledSignal {
 }
 
 impl Stepper<'_> {
-    /// Rules on a lane's phase and acts on the ruling.
+    /// Rules on a lane's phase and acts on the ruling, unless a human must confirm the origin of the findings first.
     pub(super) fn settle_with(&mut self, lane: Lane, ruled: RuledSignal) {
+        if self.must_confirm_origin(lane, ruled.signal) {
+            let RuledSignal { signal, rule, why } = ruled;
+            self.hold(lane, HoldCause::Origin { signal, rule, why });
+        } else {
+            self.follow(lane, ruled);
+        }
+    }
+
+    /// Whether findings are about to be sent back to an origin that no human has seen.
+    fn must_confirm_origin(&self, lane: Lane, signal: SignalId) -> bool {
+        let phase = self.lane_state(lane).phase;
+        let route = resolve::resolve(self.program, phase, signal, |budget| self.left(lane, budget));
+        self.program.confirms_origin
+            && self.state.mode == Mode::Interactive
+            && self.state.hold.is_none()
+            && lane == Lane::Main
+            && !matches!(self.program.phase(phase).work, Work::Ask { .. })
+            && route.is_some_and(|found| found.route.action == Action::RemandInjector)
+            && !self.findings_to_send(lane).is_empty()
+    }
+
+    /// Rules on a lane's phase and acts on the ruling.
+    pub(super) fn follow(&mut self, lane: Lane, ruled: RuledSignal) {
         let program = self.program;
         let phase = self.lane_state(lane).phase;
         let resolution = resolve::resolve(program, phase, ruled.signal, |budget| self.left(lane, budget));
@@ -44,10 +67,13 @@ impl Stepper<'_> {
         }
         for effect in &effects {
             self.cap_confidence(effect.ceiling());
-            self.record_known_issues(*effect, &findings);
+            self.record_known_issues(phase, *effect, &findings);
         }
         // This comes after the effects, because the confidence decides which phases `next` skips.
         let (target, why) = self.target(lane, route, &findings, ruled.why.clone());
+        if let (true, Some(target)) = (effects.contains(&Effect::Constraints), target) {
+            self.bind(target, &findings);
+        }
         if accepted {
             self.settle_findings(lane, phase, &findings);
         }
@@ -113,16 +139,28 @@ impl Stepper<'_> {
             .collect()
     }
 
-    fn record_known_issues(&mut self, effect: Effect, findings: &[u32]) {
+    fn record_known_issues(&mut self, phase: PhaseId, effect: Effect, findings: &[u32]) {
+        let mut issues = findings.to_vec();
         match effect {
-            Effect::Blockers | Effect::Dissent => {
-                for at in findings {
-                    if !self.state.known.contains(at) {
-                        self.state.known.push(*at);
-                    }
-                }
+            // A phase that accepts its constraints with blockers does not meet them all.
+            Effect::Blockers => issues.extend(self.state.constraints_of(phase)),
+            Effect::Dissent => {}
+            Effect::Degradation | Effect::Constraints => return,
+        }
+        for at in issues {
+            if !self.state.known.contains(&at) {
+                self.state.known.push(at);
             }
-            Effect::Degradation => {}
+        }
+    }
+
+    /// Makes findings binding for a phase.
+    fn bind(&mut self, phase: PhaseId, findings: &[u32]) {
+        for finding in findings {
+            let bound = Constraint { finding: *finding, phase };
+            if !self.state.constraints.contains(&bound) {
+                self.state.constraints.push(bound);
+            }
         }
     }
 
@@ -145,6 +183,7 @@ impl Stepper<'_> {
             return;
         }
         self.state.known.retain(|at| !settled.contains(at));
+        self.state.constraints.retain(|bound| !settled.contains(&bound.finding));
         for inbox in self.state.inbox.iter_mut().chain(self.state.task_inbox.values_mut()) {
             inbox.retain(|at| !settled.contains(at));
         }
@@ -315,22 +354,9 @@ impl Stepper<'_> {
         id: CommandId,
         usage: &Usage,
     ) -> Result<(), super::Refusal> {
-        let has_ended = matches!(self.state.stage, Stage::Ended(_));
-        let is_known = id.phase == self.state.main.phase && usize::from(id.seat) < self.program.failure.len();
-        let Stage::Ending { end, at } = self.state.stage.clone() else {
-            if !(has_ended && is_known) {
-                return Err(super::Refusal::UnknownCommand(id));
-            }
-            self.out.receipt = super::Receipt::Late;
-            return Ok(());
+        let (true, Stage::Ending { end, at }) = (self.is_open(id), self.state.stage.clone()) else {
+            return self.accept_late(id);
         };
-        if !is_known || id.seat > at {
-            return Err(super::Refusal::UnknownCommand(id));
-        }
-        if id.seat < at {
-            self.out.receipt = super::Receipt::Late;
-            return Ok(());
-        }
         self.state.used.time = self.state.used.time.saturating_add(usage.run_time());
         let next = at + 1;
         if usize::from(next) < self.program.failure.len() {

@@ -94,7 +94,7 @@ impl Stepper<'_> {
             let cause = match &hold.cause {
                 HoldCause::Environment { detail } => format!("environment: {detail}"),
                 HoldCause::Limit { limit } => format!("limit reached: {limit}"),
-                HoldCause::Route => String::from("stopped by a human"),
+                HoldCause::Route | HoldCause::Origin { .. } => String::from("stopped by a human"),
             };
             self.push_human_ruling(
                 signal,
@@ -121,6 +121,9 @@ impl Stepper<'_> {
                 self.issue_held_seats();
             }
             HoldCause::Environment { .. } => self.issue_held_seats(),
+            HoldCause::Origin { signal, rule, why } => {
+                self.follow(hold.id.lane, RuledSignal { signal, rule, why });
+            }
         }
         Ok(())
     }

@@ -59,7 +59,7 @@ pub enum Refusal {
     NotStarted,
     #[error("the run has started already")]
     AlreadyStarted,
-    #[error("no command {0} was ever issued")]
+    #[error("command {0} was never issued")]
     UnknownCommand(CommandId),
     #[error("`{says}` is not a possible result here; possible are {possible}")]
     NotSayable { says: String, possible: String },

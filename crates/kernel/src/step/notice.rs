@@ -5,7 +5,7 @@ use super::enter::seat_contract;
 use crate::change::{Approach, Change, TestResult};
 use crate::detect::{self, Circle};
 use crate::ids::{Lane, PhaseId, SignalId};
-use crate::program::Work;
+use crate::program::{Action, Work};
 use crate::signal::{CIRCLE, OSCILLATION, REVERSAL};
 use crate::state::Memory;
 use alloc::string::String;
@@ -83,6 +83,21 @@ impl Stepper<'_> {
         if contract.states_approach {
             self.state.approach = Some(approach.clone());
         }
+    }
+
+    /// Whether a guarded role's design is refused: its approach failed before, as a detector or the role itself says.
+    pub(super) fn refuses_design(&self, lane: Lane, at: usize, verdict: SignalId) -> bool {
+        let lane_state = self.lane_state(lane);
+        let Some(contract) = seat_contract(self.program, lane_state.phase, at) else {
+            return false;
+        };
+        let contract = self.program.contract(contract);
+        let action = |signal| self.program.phase(lane_state.phase).route(signal).map(|route| &route.action);
+        let is_repeated = lane_state.detected.as_ref().is_some_and(|(signal, _)| *signal == OSCILLATION)
+            && action(OSCILLATION).is_some_and(|action| *action != Action::Ignore);
+        let is_withdrawn =
+            contract.says.first() != Some(&verdict) && !action(verdict).is_some_and(Action::is_accepting);
+        contract.guarded && contract.states_approach && (is_repeated || is_withdrawn)
     }
 
     fn records_approach(&self, lane: Lane) -> bool {

@@ -275,8 +275,11 @@ impl Stepper<'_> {
         if valid.degraded {
             self.cap_confidence(Effect::Degradation.ceiling());
         }
-        self.write_artifacts(lane, &valid.wrote);
         self.run_detectors(lane, at, valid.change, valid.tests, valid.approach);
+        // A refused design was never tried, so the version before it stays the current one.
+        if !self.refuses_design(lane, at, valid.verdict) {
+            self.write_artifacts(lane, &valid.wrote);
+        }
         self.give_up_tasks(lane);
         let findings = self.file_findings(lane, advisory, valid.findings);
         self.lane_state_mut(lane).seats[at].progress = SeatProgress::Said(SeatResult {

@@ -80,6 +80,9 @@ impl Stepper<'_> {
     }
 
     fn was_issued(&self, id: CommandId) -> bool {
+        if id.visit == FAILURE_VISIT {
+            return self.was_failure_operation_issued(id);
+        }
         let Some(phase) = self.program.phases.get(id.phase.index()) else {
             return false;
         };
@@ -103,7 +106,16 @@ impl Stepper<'_> {
         lane_existed && visited && attempted && usize::from(id.seat) < max_seats(phase)
     }
 
-    fn is_open(&self, id: CommandId) -> bool {
+    fn was_failure_operation_issued(&self, id: CommandId) -> bool {
+        let is_known = id.phase == self.state.main.phase && usize::from(id.seat) < self.program.failure.len();
+        match &self.state.stage {
+            Stage::Ending { at, .. } => is_known && id.seat <= *at,
+            Stage::Ended(_) => is_known,
+            Stage::Fresh | Stage::Running => false,
+        }
+    }
+
+    pub(super) fn is_open(&self, id: CommandId) -> bool {
         if id.visit != FAILURE_VISIT {
             return open_seat(self.state, id).is_some();
         }
@@ -255,17 +267,24 @@ impl Stepper<'_> {
             seat: u16::MAX,
             attempt: self.state.holds,
         };
-        let (reason, why) = match &cause {
+        let (kind, signal, why) = match &cause {
             HoldCause::Environment { detail } => {
-                (detail.clone(), Why::Failed { failure: Failure::Environment, detail: detail.clone() })
+                let why = Why::Failed { failure: Failure::Environment, detail: detail.clone() };
+                (QuestionKind::Hold(detail.clone()), NO_RESULT, why)
             }
-            HoldCause::Limit { limit } => (limit.clone(), Why::Limit { limit: limit.clone() }),
-            HoldCause::Route => (String::from("paused by the workflow"), Why::Said),
+            HoldCause::Limit { limit } => {
+                (QuestionKind::Hold(limit.clone()), NO_RESULT, Why::Limit { limit: limit.clone() })
+            }
+            HoldCause::Route => {
+                (QuestionKind::Hold(String::from("paused by the workflow")), NO_RESULT, Why::Said)
+            }
+            HoldCause::Origin { signal, why, .. } => (QuestionKind::Origin, *signal, why.clone()),
         };
+        let default = (kind == QuestionKind::Origin).then_some(GO_ON);
         self.out.rulings.push(Ruling {
             phase: id.phase,
             lane,
-            signal: NO_RESULT,
+            signal,
             rule: Rule::Hold,
             verdict: Disposition::Hold,
             exhausted: Vec::new(),
@@ -277,10 +296,10 @@ impl Stepper<'_> {
         self.state.hold = Some(OpenHold { id, cause });
         self.emit(Command::Ask(Question {
             id,
-            kind: QuestionKind::Hold(reason),
+            kind,
             options: vec![GO_ON, STOP],
             withheld: Vec::new(),
-            default: None,
+            default,
             approaches: Vec::new(),
         }));
     }

@@ -68,7 +68,7 @@ impl Audit<'_> {
                 if !snapshot_matches(conn, replayed, slot.seq, open)? {
                     self.problems.push(snapshot_problem(replayed.run.clone(), slot.seq));
                 }
-                // Events that a driver has just appended may not be projected yet.
+                // Events that a driving process has just appended may not be projected yet.
                 if slot.id <= last_projected {
                     project::project(rebuilt, replayed, slot, memo)?;
                 }

@@ -26,8 +26,7 @@ const INSERT_ARTIFACT: &str = "INSERT INTO artifacts (run, name, part, version, 
     VALUES (?1, ?2, ?3, 1 + coalesce((SELECT max(version) FROM artifacts WHERE run = ?1 AND name = ?2 AND part = ?3), 0),
     ?4, ?5, ?6, ?7, ?8, ?9)";
 
-const INSERT_NOTE: &str =
-    "INSERT INTO notes (run, seq, at, kind, text, files, blob) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+const INSERT_NOTE: &str = "INSERT INTO notes (run, seq, at, kind, text, files, blob, decision) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 
 const INSERT_DELIVERY: &str =
     "INSERT INTO deliveries (id, run, seq, at, kind, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
@@ -126,6 +125,7 @@ impl Projection<'_> {
                 note.text,
                 Json(&note.files),
                 note.blob,
+                note.decision.as_ref().map(Json),
             ])?;
         }
         Ok(())

@@ -45,6 +45,7 @@ impl Projection<'_> {
         let (kind, text) = match &question.kind {
             QuestionKind::Phase => ("phase", question_text(program, id.phase)),
             QuestionKind::Hold(reason) => ("hold", self.hold_question(reason)),
+            QuestionKind::Origin => ("origin", "Did these phases inject the defects?".to_string()),
         };
         let options: Vec<GateOption> =
             question.options.iter().map(|signal| gate_option(program, id.phase, *signal)).collect();
@@ -81,7 +82,7 @@ impl Projection<'_> {
         let hold = self.replayed.state.hold.as_ref().filter(|hold| hold.id == question.id)?;
         match &hold.cause {
             HoldCause::Limit { limit } => Some(LimitKind::from_name(limit)),
-            HoldCause::Environment { .. } | HoldCause::Route => None,
+            HoldCause::Environment { .. } | HoldCause::Route | HoldCause::Origin { .. } => None,
         }
     }
 
@@ -139,7 +140,9 @@ impl Projection<'_> {
         match hold {
             Some(HoldCause::Environment { .. }) => format!("The environment failed: {reason}. Go on?"),
             Some(HoldCause::Limit { .. }) => format!("The limit on {reason} is reached. Go on?"),
-            Some(HoldCause::Route) | None => format!("The run holds: {reason}. Go on?"),
+            Some(HoldCause::Route | HoldCause::Origin { .. }) | None => {
+                format!("The run holds: {reason}. Go on?")
+            }
         }
     }
 

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     fn delivery_from(kind: NoteKind, text: &str) -> Option<Delivery> {
-        delivery(&[Note { kind, text: text.to_string(), files: Vec::new(), blob: None }])
+        delivery(&[Note::new(kind, text.to_string())])
     }
 
     #[test]

@@ -24,12 +24,15 @@ pub enum GateKind {
     Phase,
     /// The kernel, which asks whether to continue or to stop.
     Hold,
+    /// The kernel, which asks whether the phases named by the findings injected the defects.
+    Origin,
 }
 
 column_words! {
     GateKind {
         GateKind::Phase => "phase",
         GateKind::Hold => "hold",
+        GateKind::Origin => "origin",
     }
 }
 

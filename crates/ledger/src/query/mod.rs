@@ -51,7 +51,7 @@ pub use ruling::RulingRow;
 pub use run::{RunLimits, RunRow, RunUsed};
 pub use summary::{TaskSummary, Totals};
 
-/// How often, and with what pause, a reader checks whether the driver has projected its events.
+/// How often, and with what pause, a reader checks whether the driving process has projected its events.
 const LAG_CHECKS: u32 = 40;
 const LAG_PAUSE: Duration = Duration::from_micros(250);
 

@@ -12,7 +12,7 @@ const OF_RUN: &str = "SELECT id, run, at, body FROM requests WHERE run = ?1 AND 
 const ALL: &str = "SELECT id, run, at, body FROM requests WHERE refused IS NULL ORDER BY id";
 const FATE: &str = "SELECT refused FROM requests WHERE id = ?1";
 
-/// A request that no driver has handled yet.
+/// A request that no driving process has handled yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RequestRow {
     pub id: i64,
@@ -43,7 +43,8 @@ impl Reader {
         self.direct_rows(ALL, [], decode)
     }
 
-    /// What happened to a request.
+    /// What happened to a request. An accepted request is deleted and its id is never used again, so an id without a
+    /// row was accepted.
     pub fn fate(&self, request: i64) -> Result<RequestFate, LedgerError> {
         self.read(|conn| {
             let refused: Option<Option<String>> =

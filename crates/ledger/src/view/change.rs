@@ -51,7 +51,7 @@ pub enum CommandKind {
 }
 
 impl RunChange {
-    /// The change that a step made, from the memory of the driver that has just committed it.
+    /// The change that a step made, from the memory of the driving process that has just committed it.
     pub fn of(program: &Program, state: &State, seq: u64, entry: &JournalEntry<'_>) -> RunChange {
         let rulings = entry.step.rulings.iter().map(|ruling| view::ruling(program, state, ruling)).collect();
         RunChange {

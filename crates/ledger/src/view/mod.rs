@@ -43,7 +43,7 @@ pub struct RunView {
     /// Gates that wait for an answer.
     pub gates: Vec<GateRow>,
     pub findings: Vec<FindingRow>,
-    /// Requests from other processes, such as a gate answer, that no driver has handled yet.
+    /// Requests from other processes, such as a gate answer, that no driving process has handled yet.
     pub requests: usize,
     /// Dispatches that ended without reporting their tokens.
     pub unreported_tokens: u64,

@@ -4,9 +4,9 @@ use crate::support::{TestLedger, TestRun, check, happy_path, program, review, ta
 use remand_kernel::event::{Event, Outcome, Report, Start, Usage};
 use remand_kernel::evidence::{self, GateResult, RowPhase, TaskSize, Tier};
 use remand_kernel::finding::Severity;
-use remand_ledger::fact::{Artifact, Check, Note, NoteKind, Reuse};
+use remand_ledger::fact::{Artifact, Check, Decision, Note, NoteKind, Reuse};
 use remand_ledger::query::CheckFilter;
-use remand_ledger::{Blob, BlobId, Facts};
+use remand_ledger::{Blob, BlobId, Facts, RunId};
 
 fn after(task: &str, name: &str, passed: bool, iteration: u32) -> Check {
     Check { iteration, ..check(Some(task), RowPhase::After, name, passed) }
@@ -228,6 +228,36 @@ fn artifacts_are_numbered_by_name_and_part() {
     assert!(reader.artifact_by_digest(&test_run.run, "spec", versions[1].digest).unwrap().is_none());
 }
 
+// EP-22, HO-10
+#[test]
+fn later_runs_see_the_decisions_about_their_files_and_the_latest_version_of_each() {
+    let mut test = TestLedger::new();
+    let mut test_run = TestRun::new("r1", program("quick"));
+    test_run.start(&mut test.ledger, Start::default());
+    let note = |id: &str, title: &str, file: &str| Note {
+        files: vec![file.to_string()],
+        decision: Some(Decision { id: id.to_string(), title: title.to_string(), ..Decision::default() }),
+        ..Note::new(NoteKind::Decision, title)
+    };
+    let notes = vec![
+        note("D-1", "check on read", "src/session.rs"),
+        note("D-2", "no cache", "src/cache.rs"),
+        note("D-1", "check on read and write", "src/session.rs"),
+        Note::new(NoteKind::Decision, "committed"),
+    ];
+    let event = test_run.end_event("ready");
+    test_run.feed(&mut test.ledger, event, Facts { notes, ..Facts::default() }).unwrap();
+    let reader = test.reader();
+    let titles = |run: &str, file: &str| -> Vec<String> {
+        let files = std::collections::BTreeSet::from([file.to_string()]);
+        let rows = reader.earlier_decisions(&RunId(run.to_string()), &files, 10).unwrap();
+        rows.into_iter().map(|row| row.decision.unwrap().title).collect()
+    };
+    assert_eq!(titles("r2", "src/session.rs"), ["check on read and write"]);
+    assert_eq!(titles("r2", "src/cache.rs"), ["no cache"]);
+    assert!(titles("r2", "src/other.rs").is_empty() && titles("r1", "src/cache.rs").is_empty());
+}
+
 // EP-22
 #[test]
 fn later_runs_see_the_lessons_of_earlier_ones() {
@@ -236,10 +266,8 @@ fn later_runs_see_the_lessons_of_earlier_ones() {
         let mut test_run = TestRun::new(run, program("quick"));
         test_run.start(&mut test.ledger, Start::default());
         let note = |kind: NoteKind, text: &str| Note {
-            kind,
-            text: text.to_string(),
             files: vec!["src/lib.rs".to_string()],
-            blob: None,
+            ..Note::new(kind, text)
         };
         let notes = vec![note(NoteKind::Lesson, text), note(NoteKind::Degradation, "one model only")];
         let facts = Facts { notes, ..Facts::default() };
@@ -252,7 +280,7 @@ fn later_runs_see_the_lessons_of_earlier_ones() {
     };
     assert_eq!(texts(10), ["formatting is checked by CI", "the tests need a database"]);
     assert_eq!(texts(1), ["formatting is checked by CI"]);
-    let notes = reader.notes(&remand_ledger::RunId("r1".to_string())).unwrap();
+    let notes = reader.notes(&RunId("r1".to_string())).unwrap();
     assert_eq!(notes.len(), 2);
     assert_eq!(notes[0].files, ["src/lib.rs"]);
 }

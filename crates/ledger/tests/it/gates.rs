@@ -18,12 +18,15 @@ fn a_gate_waits_with_its_question_and_is_recorded_with_its_answer() {
     let reader = test.reader();
     let open = reader.open_gates().unwrap();
     let [gate] = &open[..] else { panic!("{open:#?}") };
-    assert_eq!(gate.question, "Is this the right direction?");
+    assert_eq!(
+        gate.question,
+        "Is this the right direction? To expand it, name areas in your note, separated by commas."
+    );
     let options: Vec<(&str, Option<&str>)> =
         gate.options.iter().map(|option| (option.name.as_str(), option.action.as_deref())).collect();
     assert_eq!(
         options,
-        [("proceed", Some("next")), ("expand", Some("remand research")), ("abort", Some("stop aborted"))]
+        [("proceed", Some("next")), ("expand", Some("remand focus")), ("abort", Some("stop aborted"))]
     );
     assert_eq!(gate.default.as_deref(), Some("proceed"));
     assert_eq!((gate.kind, gate.mandatory, gate.auto), (GateKind::Phase, false, false));

@@ -162,6 +162,7 @@ fn a_dispatch_is_running_until_it_ends_with_its_telemetry() {
         after: Some("tree-2".to_string()),
         tokens: Some(spent),
         price: Some("model-*".to_string()),
+        brief: [("Material".to_string(), 120)].into(),
     };
     let command = test_run.open[0].id().expect("an id").to_string();
     let event = test_run.end_event("done");

@@ -250,7 +250,51 @@ fn the_bundle_query_gives_rows_in_the_original_spelling() {
     let mut statement = raw.prepare(&fill_in(BUNDLE, "r1", "t1", 1)).unwrap();
     let phases: Vec<String> =
         statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    assert_eq!(phases, ["baseline", "baseline", "after", "after"]);
+    assert_eq!(phases, ["baseline", "baseline", "after", "after", "after"]);
+}
+
+// EP-16, EP-17
+#[test]
+fn every_round_is_kept_and_only_the_latest_counts() {
+    let test = two_runs();
+    let to = test.sibling("rounds.db");
+    remand_ledger::export(&test.reader(), &remand_ledger::RunId("r1".to_string()), &to).unwrap();
+    for conn in [test.raw(), Connection::open(&to).unwrap()] {
+        let rows = "SELECT group_concat(task_id || ' ' || check_name || ' ' || passed, ', ') FROM (SELECT * FROM anvil_checks
+            WHERE run_id = 'r1' AND phase = 'after' AND task_id LIKE 't1%' ORDER BY id)";
+        let rows: String = conn.query_row(rows, [], |row| row.get(0)).unwrap();
+        assert_eq!(rows, "t1@1 build 1, t1 test 0, t1@1 lint 1, t1 build 1, t1 test 1");
+        assert_counts(&conn, "r1");
+    }
+    let raw = test.raw();
+    let plan = "EXPLAIN QUERY PLAN SELECT COUNT(*) FROM anvil_checks
+        WHERE run_id = 'r1' AND task_id = 't1' AND phase = 'after' AND passed = 1";
+    let mut statement = raw.prepare(plan).unwrap();
+    let steps: Vec<String> = statement.query_map([], |row| row.get(3)).unwrap().map(Result::unwrap).collect();
+    assert!(
+        steps.iter().any(|step| step.contains("checks_passed_earlier (run=? AND <expr>=?")),
+        "{steps:#?}"
+    );
+}
+
+// EP-17, EP-33
+#[test]
+fn the_judgement_of_a_criterion_has_a_verdict_and_is_no_review() {
+    let mut test = TestLedger::new();
+    let mut test_run = TestRun::new("r1", program("feature"));
+    let judged = |name: &str, passed| Check { round: 1, ..check(Some("t1"), RowPhase::Review, name, passed) };
+    let facts = with_checks(vec![judged("criterion-AC-1", true), judged("criterion-AC-2", false)]);
+    test_run.start(&mut test.ledger, Default::default());
+    let event = test_run.end_event("ready");
+    test_run.feed(&mut test.ledger, event, facts).unwrap();
+    let raw = test.raw();
+    let verdicts =
+        "SELECT group_concat(check_name || ' ' || verdict, ', ') FROM anvil_checks WHERE phase = 'review'";
+    let verdicts: String = raw.query_row(verdicts, [], |row| row.get(0)).unwrap();
+    assert_eq!(verdicts, "criterion-AC-1 approve, criterion-AC-2 needs_revision");
+    for (query, sql) in GATE_QUERIES.iter().filter(|(query, _)| query.contains("approvals")) {
+        assert_eq!(count(&raw, &fill_in(sql, "r1", "csv-export-code-review", 1)), 0, "{query}");
+    }
 }
 
 // EP-17, EP-26

@@ -131,8 +131,7 @@ fn a_commit_is_known_from_its_fact_and_in_old_journals_from_its_note() {
         branch: "remand/r1".to_string(),
         file: file.map(str::to_string),
     };
-    let note =
-        |text: &str| Note { kind: NoteKind::Decision, text: text.to_string(), files: Vec::new(), blob: None };
+    let note = |text: &str| Note::new(NoteKind::Decision, text.to_string());
     let old = Facts { notes: vec![note("committed 0123abcd on remand/r1")], ..Facts::default() };
     let new = Facts {
         notes: vec![note("anything")],

@@ -35,7 +35,7 @@ pub(crate) fn limit_memory_of(child: Pid, bytes: u64) -> io::Result<()> {
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn limit_memory_of(_: Pid, _: u64) -> io::Result<()> {
-    Err(io::Error::other("a memory limit needs `confine` on this system"))
+    Err(io::Error::other("outside the sandbox, memory can be limited only on Linux"))
 }
 
 fn limit(resource: Resource, what: &'static str, value: u64) -> Result<(), ConfineError> {

@@ -3,6 +3,7 @@
 //! `workload.rs` defines the runs and `answers.rs` the results of commands. Each measurement has its own file, and
 //! `report.rs` compares figures with goals.
 
+pub mod briefs;
 pub mod evidence;
 pub mod report;
 pub mod scale;

@@ -31,7 +31,7 @@ phases:
     role: planner
     reads: [request]
     writes: plan
-    on: {done: next, needs-revision: fail}
+    on: {done: next, disputed: fail, needs-revision: fail}
 
   tasks:
     each: tasks
@@ -55,7 +55,7 @@ phases:
 
       verify:
         role: verifier
-        reads: [code]
+        reads: [code, plan]
         on: {met: next, unmet: raise unverified}
 
       merge:

@@ -139,6 +139,25 @@ fn ledger(arena: &Arena) -> Option<PathBuf> {
     folders.map(|entry| entry.path().join("ledger.db")).find(|path| path.is_file())
 }
 
+/// The lines of a prompt that are not fenced as material.
+fn outside_fences(prompt: &str) -> String {
+    let mut fence: Option<&str> = None;
+    let mut outside = String::new();
+    for line in prompt.lines() {
+        let ticks = &line[..line.len() - line.trim_start_matches('`').len()];
+        match fence {
+            Some(open) if line == open => fence = None,
+            Some(_) => {}
+            None if ticks.len() >= 3 => fence = Some(ticks),
+            None => {
+                outside.push_str(line);
+                outside.push('\n');
+            }
+        }
+    }
+    outside
+}
+
 /// Describes forbidden text or a forbidden file, if it exists.
 fn find_forbidden(never: &Never, arena: &Arena, printed: &str) -> Option<String> {
     match never {
@@ -150,9 +169,11 @@ fn find_forbidden(never: &Never, arena: &Arena, printed: &str) -> Option<String>
         Never::File(path) => Path::new(path).exists().then(|| format!("{path} exists")),
         Never::Prompted(text) => {
             let prompts = engine::find_files(&arena.state(), "prompt.md");
-            let contains =
-                |path: &&PathBuf| fs::read_to_string(path).is_ok_and(|prompt| prompt.contains(text));
-            prompts.iter().find(contains).map(|path| format!("`{text}` is in the prompt {}", path.display()))
+            let contains = |path: &&PathBuf| {
+                fs::read_to_string(path).is_ok_and(|prompt| outside_fences(&prompt).contains(text))
+            };
+            let found = prompts.iter().find(contains)?;
+            Some(format!("`{text}` is in the prompt {}, outside of the material", found.display()))
         }
         Never::Committed(_) | Never::Changed(_) | Never::Signal(_) | Never::Role(_) => None,
     }
@@ -175,4 +196,15 @@ fn find_text(folder: &Path, text: &str) -> Option<PathBuf> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_stands_outside_of_a_fence_is_an_instruction() {
+        let prompt = "do this\n````markdown\n```\nmaterial\n```\n````\nand this\n```yaml\nmore\n```\n";
+        assert_eq!(outside_fences(prompt), "do this\nand this\n");
+    }
 }

@@ -6,15 +6,20 @@ mod routes;
 
 use crate::diagnostic::{Code, Diagnostic, suggest};
 use crate::file::{BudgetDecl, ItemsDecl, KindDecl, PhaseDecl, TallyDecl, TallyTestDecl, WorkflowFile};
+use crate::needs::Need;
 use crate::roles::Roles;
 use crate::source::{SourceText, Span, Spanned};
 use remand_kernel::EngineOperation;
-use remand_kernel::ids::{BudgetId, OperationId, PhaseId, SignalId};
+use remand_kernel::ids::{ArtifactId, BudgetId, OperationId, PhaseId, SignalId};
 use remand_kernel::program::{
-    Budget, BudgetSize, Items, Nearest, Phase, Program, QuestionOption, Scope, TallyRow, TallyTest, Work,
+    Budget, BudgetSize, Contract, Items, Nearest, Phase, Program, QuestionOption, Scope, TallyRow, TallyTest,
+    Work,
 };
 use remand_kernel::signal::IMPLICIT;
 use std::collections::BTreeMap;
+
+/// The word for all artifacts, and for every result of the run.
+const EVERYTHING: &str = "everything";
 
 /// The name under which a route spends the rounds of its phase.
 pub const ROUND: &str = "round";
@@ -26,6 +31,8 @@ pub struct Compiled {
     pub spans: SourceSpans,
     /// The file as written, for the rules.
     pub file: WorkflowFile,
+    /// What each role must be given, by title.
+    pub needs: BTreeMap<String, Vec<Need>>,
 }
 
 /// Positions of declarations in the file.
@@ -62,7 +69,10 @@ pub fn compile(
     compiler.define_budgets();
     compiler.define_rest();
     let Compiler { program, spans, .. } = compiler;
-    Compiled { program, spans, file: file.clone() }
+    let titles = program.contracts.iter().map(Contract::title);
+    let needs =
+        titles.filter_map(|title| roles.get(&title).map(|role| (title, role.needs.clone()))).collect();
+    Compiled { program, spans, file: file.clone(), needs }
 }
 
 struct Compiler<'a> {
@@ -96,6 +106,7 @@ impl<'a> Compiler<'a> {
             contracts: Vec::new(),
             operations: Vec::new(),
             injects: Vec::new(),
+            confirms_origin: file.confirms_origin,
             failure: Vec::new(),
         };
         Compiler { file, source, roles, problems, program, spans: SourceSpans::default(), decls: Vec::new() }
@@ -147,6 +158,8 @@ impl<'a> Compiler<'a> {
                 .max(2),
             status: decl.status.clone(),
             checkpoint: decl.checkpoint,
+            everything: false,
+            afresh: decl.afresh,
             line: self.source.line_of(decl.name.span),
         }
     }
@@ -280,7 +293,9 @@ impl<'a> Compiler<'a> {
             let decl = self.decls[index];
             let work = self.work(decl);
             let when = decl.when.as_ref().map(|when| self.condition(when));
-            let reads = self.artifacts(&decl.reads);
+            let (everything, read): (Vec<_>, Vec<_>) =
+                decl.reads.iter().cloned().partition(|name| name.value == EVERYTHING);
+            let reads = self.artifacts(&read);
             let may_read = self.artifacts(&decl.may_read);
             let writes = self.artifacts(&decl.writes);
             let discards = self.artifacts(&decl.discards);
@@ -293,9 +308,23 @@ impl<'a> Compiler<'a> {
             phase.writes = writes;
             phase.discards = discards;
             phase.sets = sets;
+            phase.everything = !everything.is_empty();
         }
+        self.read_everything();
         for index in 0..self.decls.len() {
             self.define_routes(index);
+        }
+    }
+
+    /// A phase that reads everything may read every artifact of the workflow, except those that it writes.
+    fn read_everything(&mut self) {
+        let all: Vec<ArtifactId> = (0..self.program.artifacts.len())
+            .filter_map(|at| u16::try_from(at).ok())
+            .map(ArtifactId)
+            .collect();
+        for phase in self.program.phases.iter_mut().filter(|phase| phase.everything) {
+            let others = all.iter().filter(|id| !phase.reads.contains(id) && !phase.writes.contains(id));
+            phase.may_read = others.copied().collect();
         }
     }
 

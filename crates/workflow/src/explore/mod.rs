@@ -3,7 +3,7 @@
 //! `machine.rs` computes the successors of a node with the kernel's resolution of signals; `liveness.rs` describes
 //! which parts of a node still matter; `transitions.rs` computes the transitions without counters; `graph.rs` builds the
 //! graph of reachable nodes; `tasks.rs` explores sub-flows; `bound.rs` counts dispatches; `guarantee.rs` searches for paths that
-//! violate a guarantee.
+//! violate a guarantee; `ways.rs` finds out what each phase hears.
 
 pub mod bound;
 pub mod graph;
@@ -12,6 +12,7 @@ mod liveness;
 pub mod machine;
 pub mod tasks;
 pub mod transitions;
+pub mod ways;
 
 pub use bound::{Bound, BoundCalculator, bound};
 pub use machine::Scenario;

@@ -53,7 +53,10 @@ fn contract(spec: &RoleSpec, indent: &str) -> String {
     for (name, _) in flags.into_iter().filter(|(_, is_set)| *is_set) {
         key(name, "true".to_string());
     }
-    for (name, names) in [("changes", &spec.changes), ("lists", &spec.lists), ("judges", &spec.judges)] {
+    let needs: Vec<String> = spec.needs.iter().map(ToString::to_string).collect();
+    for (name, names) in
+        [("changes", &spec.changes), ("lists", &spec.lists), ("judges", &spec.judges), ("needs", &needs)]
+    {
         if !names.is_empty() {
             key(name, list(names));
         }

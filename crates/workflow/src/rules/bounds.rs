@@ -82,14 +82,23 @@ fn compare(
     is_wrong.then(|| {
         let has = |list: &str| compiled.program.lists.iter().any(|known| known == list);
         let lengths = match (has("tasks"), length) {
-            (true, 0) => format!("with {tasks} tasks "),
-            (true, _) => format!("with {tasks} tasks and lists of {length} "),
+            (true, 0) => format!("with {}, ", counted(tasks, "task", "tasks")),
+            (true, _) => {
+                format!("with {} and {length} items in each other list, ", counted(tasks, "task", "tasks"))
+            }
             (false, 0) => String::new(),
-            (false, _) => format!("with lists of {length} "),
+            (false, _) => format!("with {length} items in each list, "),
         };
-        let message = format!("{lengths}{subject} {real} dispatches, not {stated}");
+        let message = format!("{lengths}{subject} {}, not {stated}", counted(real, "dispatch", "dispatches"));
         let remedy =
             "state the real number, which `remand bound` prints, or undo the change that affected it";
         Diagnostic::error(Code::Bound, guarantee.span, message, remedy)
     })
+}
+
+fn counted(number: impl Into<u64>, one: &str, many: &str) -> String {
+    match number.into() {
+        1 => format!("1 {one}"),
+        number => format!("{number} {many}"),
+    }
 }

@@ -121,9 +121,7 @@ fn resolve_atom(program: &Program, decl: &AtomDecl, problems: &mut Vec<Diagnosti
 }
 
 fn resolve_word(program: &Program, name: &str) -> Option<Atom> {
-    let effect = [Effect::Dissent, Effect::Degradation, Effect::Blockers]
-        .into_iter()
-        .find(|effect| effect.name() == name);
+    let effect = Effect::ALL.into_iter().find(|effect| effect.name() == name);
     let end = match name {
         "done" => Some(EndKind::Done),
         "fail" => Some(EndKind::Fail),

@@ -14,6 +14,7 @@ mod questions;
 mod quiet;
 mod reached;
 mod sub_flows;
+mod supplied;
 mod tallies;
 mod unpaid;
 mod written;
@@ -49,5 +50,6 @@ pub fn check_paths(compiled: &Compiled, bounds: &mut BoundCalculator<'_>, proble
     if problems.len() == before {
         bounds::check(compiled, bounds, problems);
         guarantees::check(compiled, problems);
+        supplied::check(compiled, problems);
     }
 }

@@ -3,12 +3,16 @@
 use super::walk_step::{Says, WalkError, WalkStep};
 use crate::diagnostic::suggest;
 use crate::explore::bound::happy_signal;
+use remand_kernel::brief::{Onward, PastVisit, brief};
 use remand_kernel::command::{Command, QuestionKind};
 use remand_kernel::event::{Event, Grants, Item, Start, Usage};
-use remand_kernel::ids::{CommandId, Lane};
-use remand_kernel::program::{Program, Work};
+use remand_kernel::ids::{CommandId, Lane, PhaseId};
+use remand_kernel::program::{Action, Program, Work};
+use remand_kernel::ruling::{Disposition, Ruling};
+use remand_kernel::signal::NO_RESULT;
 use remand_kernel::view::{self, RulingView};
 use remand_kernel::{State, Step, step};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One event and its consequences.
 #[derive(Clone, Debug)]
@@ -18,6 +22,8 @@ pub struct WalkRecord {
     pub happened: String,
     pub rulings: Vec<RulingView>,
     pub commands: Vec<String>,
+    /// For each command, the earlier results that a dispatch would be given; `None` if there are none.
+    pub given: Vec<Option<String>>,
 }
 
 /// A simulated run.
@@ -28,6 +34,12 @@ pub struct Walker<'p> {
     /// Commands that wait for their event.
     pub open: Vec<Command>,
     pub records: Vec<WalkRecord>,
+    /// The visits that have ended, oldest first.
+    visits: Vec<PastVisit>,
+    /// The phases of lanes in which something was said since they were entered.
+    spoken: BTreeSet<(PhaseId, Lane)>,
+    /// The task of each lane.
+    tasks: BTreeMap<Lane, String>,
     /// The lists that phases produce unless a step produces others.
     pub lists: Vec<(String, Vec<Item>)>,
     pub(super) last_digest: u64,
@@ -45,6 +57,9 @@ impl<'p> Walker<'p> {
             state: State::new(program),
             open: Vec::new(),
             records: Vec::new(),
+            visits: Vec::new(),
+            spoken: BTreeSet::new(),
+            tasks: BTreeMap::new(),
             lists,
             // Digests of a walk start far from those that the kernel makes up for assumed results.
             last_digest: 1 << 32,
@@ -71,6 +86,11 @@ impl<'p> Walker<'p> {
                 Command::Finish { .. } => self.open.clear(),
             }
         }
+        self.spoken.extend(ended.map(|id| (id.phase, id.lane)));
+        for ruling in &step.rulings {
+            self.leave(ruling);
+        }
+        let given = step.commands.iter().map(|command| self.given(command)).collect();
         self.records.push(WalkRecord {
             happened,
             rulings: step
@@ -79,9 +99,48 @@ impl<'p> Walker<'p> {
                 .map(|ruling| view::ruling(self.program, &self.state, ruling))
                 .collect(),
             commands: step.commands.iter().map(|command| view::command(self.program, command)).collect(),
+            given,
             event,
         });
         Ok(step)
+    }
+
+    /// Ends a visit if the ruling leaves its phase.
+    fn leave(&mut self, ruling: &Ruling) {
+        let Disposition::Follow { action, target } = &ruling.verdict else { return };
+        if matches!(action, Action::Ignore | Action::Hold) {
+            return;
+        }
+        let effect = ruling.effects.first().copied();
+        self.visits.push(PastVisit {
+            phase: ruling.phase,
+            task: self.tasks.get(&ruling.lane).cloned(),
+            onward: Onward::of(self.program, ruling.phase, action, *target, effect),
+            spoke: self.spoken.remove(&(ruling.phase, ruling.lane)),
+            has_result: ruling.signal != NO_RESULT,
+        });
+    }
+
+    /// The earlier results that a dispatch would be given.
+    fn given(&mut self, command: &Command) -> Option<String> {
+        let Command::Dispatch(dispatch) = command else { return None };
+        if let (Some(task), Lane::Task { .. }) = (&dispatch.task, dispatch.id.lane) {
+            self.tasks.insert(dispatch.id.lane, task.clone());
+        }
+        let law = brief(self.program, &self.visits, dispatch.id.phase, dispatch.task.as_deref());
+        let name = |visit: &usize| {
+            let visit = &self.visits[*visit];
+            let phase = &self.program.phase(visit.phase).name;
+            visit.task.as_ref().map_or_else(|| phase.clone(), |task| format!("{phase}[{task}]"))
+        };
+        let mut given: Vec<String> = law.own.iter().map(|_| "its own last work".to_string()).collect();
+        for (title, visits) in [("the words of", &law.way), ("the reports of", &law.authors)] {
+            if !visits.is_empty() {
+                let names: Vec<String> = visits.iter().map(name).collect();
+                given.push(format!("{title} {}", names.join(", ")));
+            }
+        }
+        (!given.is_empty()).then(|| given.join("; "))
     }
 
     /// Performs a step at a phase that the run waits for.

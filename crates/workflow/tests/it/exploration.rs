@@ -61,6 +61,7 @@ fn items(list: &str, tasks: u16) -> Vec<Item> {
     let count = match list {
         "tasks" => tasks,
         "batches" => 3,
+        "areas" => 4,
         _ => 1,
     };
     (1..=count).map(|at| Item { id: format!("{list}-{at}"), ..Item::default() }).collect()

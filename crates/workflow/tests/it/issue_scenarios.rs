@@ -1,4 +1,4 @@
-//! `issue`: one issue to one reviewed commit, one task per run.
+//! `issue`: one issue to one reviewed change, one task per run.
 
 mod making;
 mod planning;

@@ -37,6 +37,28 @@ fn each_broken_file_is_refused_with_its_diagnostics() {
     }
 }
 
+// HO-06
+#[test]
+fn each_gap_in_the_flow_of_information_is_refused_with_its_path_and_a_remedy() {
+    let files = fixtures("workflows/gaps");
+    assert!(files.len() >= 12);
+    let mut others = Vec::new();
+    for path in files {
+        let name = path.file_name().expect("name").to_string_lossy().into_owned();
+        let checked = check_bytes(&name, &std::fs::read(&path).expect("readable"), &Roles::shipped());
+        let [problem] = checked.diagnostics.as_slice() else {
+            others.push(rendered(&checked));
+            continue;
+        };
+        assert_eq!(problem.code.id(), "A406", "{name}: {}", rendered(&checked));
+        assert!(!problem.path.is_empty() && !problem.remedy.is_empty(), "{name}: {problem:?}");
+        insta::with_settings!({ snapshot_path => "snapshots/gaps", prepend_module_to_snapshot => false }, {
+            insta::assert_snapshot!(name.trim_end_matches(".yaml"), rendered(&checked));
+        });
+    }
+    assert!(others.is_empty(), "{}", others.join("\n\n"));
+}
+
 // CORE-09
 #[test]
 fn a_file_of_ten_megabytes_is_refused_immediately() {

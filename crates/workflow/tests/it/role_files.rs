@@ -92,6 +92,7 @@ fn every_documented_key_is_read_and_no_other() {
         ("delta", "true"),
         ("lists", "[tasks]"),
         ("judges", "[coverage]"),
+        ("needs", "[plan or subject, report of test, evidence]"),
         ("result", "verdict"),
         ("time", "7"),
         ("may-write", "[task-files]"),

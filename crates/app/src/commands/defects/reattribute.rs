@@ -75,9 +75,15 @@ fn report(
         });
         print_json(&value)?;
     } else {
-        let from =
-            if before.injected_by.is_empty() { "none".to_string() } else { before.injected_by.join(", ") };
-        print(&format!("{} is attributed to {} instead of {from}\n", now.id, now.injected_by.join(", ")))?;
+        let from = match before.injected_by.as_slice() {
+            [] => "had none".to_string(),
+            phases => format!("was {}", phases.join(", ")),
+        };
+        print(&format!(
+            "the origin of {} is now {}; before, it {from}\n",
+            now.id,
+            now.injected_by.join(", ")
+        ))?;
     }
     Ok(ExitCode::Done)
 }

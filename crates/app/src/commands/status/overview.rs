@@ -1,4 +1,4 @@
-//! The overview: all runs in progress, with their drivers or open gates, and the run that ended last.
+//! The overview: all runs in progress, with their driving processes or open gates, and the run that ended last.
 
 use crate::commands::runs::tone;
 use crate::gate::{answer_command, other_options};
@@ -97,8 +97,8 @@ impl RunInProgress {
         let row = &self.row;
         let stage = ink.paint(tone(row.stage), row.stage.name());
         let run = ink.paint(Tone::Strong, &row.run.0);
-        let since = amount::age(now, row.updated_at.0);
-        let mut text = format!("{run}  {}, {stage} for {since}\n", line::one(&row.workflow));
+        let last = amount::age(now, row.updated_at.0);
+        let mut text = format!("{run}  {}, {stage}, last event {last} ago\n", line::one(&row.workflow));
         text.push_str(&indented(&line::cut(&line::first(&row.request), 96), 2));
         if !row.place.is_empty() {
             text.push_str(&indented(&format!("at {}", row.place), 2));

@@ -82,17 +82,17 @@ impl RunStatus {
         fields.add(&row.subject, line::cut(&line::first(&row.request), 300));
         let started = format!("{}, {} ago", clock::iso(row.created_at), amount::age(now, row.created_at.0));
         fields.add("started", started);
-        let since = amount::age(now, row.updated_at.0);
+        let last = amount::age(now, row.updated_at.0);
         let stage = match &row.ended {
-            Some(ended) => format!("{ended}, {since} ago"),
-            None => format!("{} for {since}", row.stage.name()),
+            Some(ended) => format!("{ended}, {last} ago"),
+            None => format!("{}, last event {last} ago", row.stage.name()),
         };
         fields.add("stage", Cell::new(stage).toned(tone(row.stage)));
         if !row.place.is_empty() {
             fields.add("at", &row.place);
         }
         if !row.stage.is_over() {
-            fields.add("driver", self.describe_driver());
+            fields.add("driven by", self.describe_driver());
         }
         fields.add("branch", format!("{}, from {}", row.branch, row.base.get(..12).unwrap_or(&row.base)));
         if let Some(commit) = view.detail.as_ref().and_then(|detail| detail.reverted.as_ref()) {
@@ -119,12 +119,12 @@ impl RunStatus {
         match (&self.driver, self.view.row.stage) {
             (Some(driver), _) => driver.clone(),
             (None, RunStage::Waiting) if self.view.requests > 0 => {
-                format!("none; an answer is recorded, continue with `{resume}`")
+                format!("no process; an answer is recorded, continue with `{resume}`")
             }
             (None, RunStage::Waiting) if !self.view.gates.is_empty() => {
-                "none; the run waits for an answer".to_string()
+                "no process; the run waits for an answer".to_string()
             }
-            (None, _) => format!("none; continue with `{resume}`"),
+            (None, _) => format!("no process; continue with `{resume}`"),
         }
     }
 }

@@ -37,9 +37,9 @@ fn describe_tokens(allowance: &Allowance, used: &RunUsed, unreported: u64) -> St
         format!("{} of {}", amount::grouped(unreported), amount::counted(used.dispatches, "dispatch"));
     match (used.tokens, allowance.amount) {
         (0, None) => "unknown: no dispatch reported its tokens; no limit".to_string(),
-        (_, None) => format!("{known}; {silent} did not report them"),
+        (_, None) => format!("{known}; {silent} did not report tokens"),
         (_, Some(_)) => {
-            format!("{known}; {silent} did not report them, and the limit counts known tokens only")
+            format!("{known}; {silent} did not report tokens, and the limit counts known tokens only")
         }
     }
 }
@@ -99,7 +99,7 @@ mod tests {
             describe_tokens(&allowance(LimitKind::Tokens, tokens, limit), &used, unreported)
         };
         assert_eq!(shown(0, 4, None), "unknown: no dispatch reported its tokens; no limit");
-        assert_eq!(shown(70, 1, None), "70, no limit; 1 of 4 dispatches did not report them");
+        assert_eq!(shown(70, 1, None), "70, no limit; 1 of 4 dispatches did not report tokens");
         assert!(shown(0, 4, Some(100)).contains("counts known tokens only"));
         assert_eq!(shown(0, 0, Some(100)), "0 of 100, 100 left");
     }

@@ -23,7 +23,6 @@ const PATTERNS: &[(&str, &str)] = &[
     (r"\b\d+ seconds of work", "[n] seconds of work"),
     (r"\b(\d+ ms|\d+\.\d s|\d+ m \d\d s)\b", "[time]"),
     (r"\b\d+ [smh] ago", "[age] ago"),
-    (r" for \d+ [smh]\b", " for [age]"),
     (r"\b\d+\.\d [KMGT]iB\b", "[size]"),
     (r"process \d+", "process [pid]"),
     (r"\b\d{13}\b", "[unix-time-ms]"),

@@ -4,7 +4,7 @@ use crate::issue_script::{
     ISSUE, arguments, artifact, commits, finding, made, on_branch, place, place_with, run, three_tasks,
 };
 use crate::place::Place;
-use crate::rehearsed::role;
+use crate::rehearsed::{Script, role};
 use crate::three_tasks::await_some;
 use remand_ledger::Reader;
 use serde_json::json;
@@ -22,19 +22,23 @@ fn assert_only_the_issue_is_left(place: &Place) {
     place.git(&["cherry-pick", &branch]);
 }
 
+/// The diagnosis finds that the task is too large, which ends the run.
+fn too_large() -> Script {
+    let diagnosis = json!({
+        "verdict": "split-needed", "cause": "Subtraction and rounding are two tasks.", "evidence": "All attempts.",
+        "notes": "Plan rounding by itself.", "findings": [finding("D-1", "plan", "plan", "Two tasks in one")],
+    });
+    three_tasks()
+        .with(role("make").says(json!({"verdict": "incomplete", "hypothesis": "Too much.", "changes": []})))
+        .with(role("check/diagnosis").says(diagnosis))
+}
+
 // OT-16 OT-21
 #[test]
 fn a_task_that_is_too_large_ends_the_run_with_a_comment_and_the_status_todo() {
     let begun = ISSUE.replace("status: Todo", "status: In Progress");
     let place = place_with(&[("TODO/ABC-1.md", &begun)]);
-    let diagnosis = json!({
-        "verdict": "split-needed", "cause": "Subtraction and rounding are two tasks.", "evidence": "All attempts.",
-        "notes": "Plan rounding by itself.", "findings": [finding("D-1", "plan", "plan", "Two tasks in one")],
-    });
-    let script = three_tasks()
-        .with(role("make").says(json!({"verdict": "incomplete", "hypothesis": "Too much.", "changes": []})))
-        .with(role("check/diagnosis").says(diagnosis));
-    let shown = run(&place, "ABC-1", &script);
+    let shown = run(&place, "ABC-1", &too_large());
     assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
     let text = on_branch(&place, "TODO/ABC-1.md");
     let run = place.latest().run;
@@ -47,6 +51,20 @@ fn a_task_that_is_too_large_ends_the_run_with_a_comment_and_the_status_todo() {
         assert!(text.contains(&part), "{part} is not in {text}");
     }
     assert_only_the_issue_is_left(&place);
+}
+
+// OT-21
+#[test]
+fn a_commit_with_only_a_comment_does_not_claim_a_status() {
+    let own = std::fs::read_to_string(crate::root().join("workflows/issue.yaml")).expect("issue");
+    let all = "failure: [comment-issue, back-to-todo, discard-work-tree]";
+    let own = own.replace(all, "failure: [comment-issue]");
+    let begun = ISSUE.replace("status: Todo", "status: In Progress");
+    let place = place_with(&[("TODO/ABC-1.md", &begun), (".remand/workflows/issue.yaml", &own)]);
+    let shown = run(&place, "ABC-1", &too_large());
+    assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
+    assert!(on_branch(&place, "TODO/ABC-1.md").contains("\nstatus: In Progress\n"));
+    assert_eq!(commits(&place), ["chore(todo): comment on ABC-1: failed at diagnosis: split-needed"]);
 }
 
 // OT-21

@@ -54,6 +54,50 @@ fn a_reworked_plan_withdraws_its_issues_and_files_new_ones_with_other_ids() {
     assert!(log.contains("withdrew ABC-3, ABC-4"), "{log}");
 }
 
+// OT-10 OT-13
+#[test]
+fn a_reworked_plan_with_the_same_tasks_keeps_its_stubs() {
+    let place = place();
+    let unclear = reviewed("block", &[finding("P-1", "plan", "plan", "The plan does not say why")]);
+    let script = three_tasks()
+        .with(role("check/code").round(1).says(unclear))
+        .with(role("plan").round(2).says(plan("The same, with the reason.")));
+    let shown = run(&place, "ABC-1", &script);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(operation_results(&place, "check-stubs"), ["sound", "sound"]);
+    assert_eq!(commits(&place)[..2], ["feat: scaffold ABC-1: More sums", "feat: implement ABC-1: More sums"]);
+}
+
+// OT-06
+#[test]
+fn the_third_review_of_a_plan_is_its_third_round_whatever_the_advisor_said() {
+    let place = place();
+    let vague = |round: u32, claim: &str| {
+        role("check")
+            .round(round)
+            .says(says("needs-work", &[finding(&format!("P-{round}"), "plan", "plan", claim)]))
+    };
+    let script = three_tasks()
+        .with(vague(1, "No word about negative numbers"))
+        .with(vague(2, "Which module is it in?"))
+        .with(role("plan").round(2).says(plan("With negative numbers.")))
+        .with(role("plan").round(3).says(plan("With negative numbers, in a module.")));
+    let shown = run(&place, "ABC-1", &script);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let reader = place.reader();
+    let rows = reader.dispatches(&place.latest().run).expect("dispatches");
+    let reviews = rows.iter().filter(|row| row.phase == "plan-review" && row.role == "check");
+    let prompts = reviews.map(|row| reader.blob(row.prompt.expect("a prompt")).expect("a blob"));
+    let prompts: Vec<String> = prompts.map(|text| String::from_utf8_lossy(&text).into_owned()).collect();
+    assert_eq!(prompts.len(), 3);
+    for (round, prompt) in (1..).zip(&prompts) {
+        assert!(
+            prompt.contains(&format!("Phase `plan-review` of the workflow `issue`, round {round}.")),
+            "{prompt}"
+        );
+    }
+}
+
 // OT-09 OT-10
 #[test]
 fn a_split_that_is_blocked_changes_the_plan_once_and_then_fails_naming_the_signal() {
@@ -249,6 +293,34 @@ fn a_task_without_tests_is_signed_off_written_down_reviewed_and_its_seam_is_file
     let names = place.git(&["grep", "-l", "tech-debt", &place.latest().branch, "--", "TODO"]);
     assert_eq!(names.lines().count(), 1, "{names}");
     assert_eq!(place.latest().confidence, "medium");
+}
+
+// OT-18
+#[test]
+fn a_rejected_entry_of_the_manifest_leads_to_a_test() {
+    let place = place();
+    let reason = json!({
+        "verdict": "not-testable", "hypothesis": "Nothing can be observed from outside.", "changes": [],
+    });
+    let agreed = json!({"verdict": "agreed", "summary": "No test is worth it.", "checked": ["all of it"]});
+    let rejected = finding("M-1", "test", "manifest.md", "The result of sub can be observed");
+    let script = one_task()
+        .with(role("test").round(1).says(reason))
+        .with(role("check/sign-off").says(agreed))
+        .with(role("check/code").round(1).says(reviewed("needs-work", &[rejected])))
+        .with(role("check/diagnosis").says(diagnosis("test-design", "test")));
+    let shown = run(&place, "ABC-1", &script);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
+    let phases: Vec<&str> = rows.iter().map(|row| row.phase.as_str()).collect();
+    let reviewed = phases.iter().position(|phase| *phase == "final-review").expect("a review");
+    let after: Vec<&str> =
+        phases[reviewed..].iter().copied().filter(|phase| *phase != "final-review").collect();
+    assert_eq!(after, ["diagnosis", "test", "make"]);
+    let findings = super::inputs(&place, "findings-to-answer.md");
+    let given = findings.iter().map(|text| String::from_utf8_lossy(text));
+    assert!(given.into_iter().any(|text| text.contains("The result of sub can be observed")));
+    assert_eq!(on_branch(&place, "tests/test_sub.py"), TEST);
 }
 
 // OT-19

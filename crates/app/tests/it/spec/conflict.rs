@@ -16,10 +16,13 @@ pub fn disputed() -> Script {
     second["answers"] = json!([{
         "issue": "ISSUE-R1-001", "stance": "disagree", "position": "Three are enough",
         "rationale": "a person mistypes twice", "alternative": "Let the operator say",
+        "trade_off": "locks some out", "alternative_trade_off": "one more setting",
     }]);
+    let mut objection = objected("GAP-FLOW-001", "high", "Five at least.");
+    objection["reviews"][0]["issues"][0]["trade_off"] = json!("guessing gets easier");
     one_gap()
         .with(engineer("batch-1").round(1).says(login("Three tries.")))
-        .with(reviewer().round(1).says(objected("GAP-FLOW-001", "high", "Five at least.")))
+        .with(reviewer().round(1).says(objection))
         .with(engineer("batch-1").round(2).says(second))
         .with(reviewer().round(2).says(objected("GAP-FLOW-001", "high", "I still want five.")))
         .with(engineer("batch-1").round(3).says(login("The operator says how many tries there are.")))
@@ -41,9 +44,10 @@ fn the_gate_shows_every_position_and_the_choice_binds_the_next_engineer() {
     let gates = place.remand(&["gates"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "Engineer and reviewer disagree.",
-        "ISSUE-R1-001 about GAP-FLOW-001: (1) the reviewer: Five at least.",
-        "(2) the engineer: Three are enough: a person mistypes twice",
-        "(3) the engineer: Let the operator say",
+        "round 2 of at most 10; open gaps: 0 critical, 1 high, 0 medium, 0 low",
+        "ISSUE-R1-001 about GAP-FLOW-001: (1) the reviewer: Five at least. (trade-off: guessing gets easier)",
+        "(2) the engineer: Three are enough: a person mistypes twice (trade-off: locks some out)",
+        "(3) the engineer: Let the operator say (trade-off: one more setting)",
     ] {
         assert!(gates.contains(words), "{words} in {gates}");
     }
@@ -54,7 +58,8 @@ fn the_gate_shows_every_position_and_the_choice_binds_the_next_engineer() {
         "--note",
         "ISSUE-R1-001: 3 because both can live with it",
     ]);
-    assert_eq!(shown.code, 0, "{shown:?}");
+    assert_eq!(shown.code, 5, "the second round without progress is a question too: {shown:?}");
+    assert_eq!(place.remand(&["answer", "latest", "accept-complexity"]).code, 0);
     let assignment = inputs_of(&place, "engineer", "assignment.md").pop().expect("an assignment");
     assert!(
         assignment.contains("A human decided on ISSUE-R1-001: Let the operator say. This binds you."),
@@ -67,6 +72,8 @@ fn the_gate_shows_every_position_and_the_choice_binds_the_next_engineer() {
         assert!(decisions.contains(line), "{line} in {decisions}");
     }
     assert!(decisions.contains("| engineer | Let the operator say"), "{decisions}");
+    assert!(decisions.contains("| one more setting "), "{decisions}");
+    assert!(decisions.contains("## ISSUE-R1-001, round 2"), "the round that it was decided in: {decisions}");
 }
 
 // SR-10
@@ -155,4 +162,21 @@ fn document_of_round_two(place: &super::Place) -> String {
     // The documents of a round are written before the next one starts, and are in the ledger immediately.
     let notes = place.reader().notes(&place.latest().run).expect("notes");
     notes.iter().map(|note| format!("{}\n", note.text)).collect()
+}
+
+// SR-07 SR-08 SR-10
+#[test]
+fn a_round_with_a_conflict_and_a_warning_asks_about_both() {
+    for (option, note) in [("decided", "ISSUE-R1-001: 3"), ("later", "")] {
+        // Two rounds without progress, and a conflict in the second one.
+        let place = at_gate();
+        assert_eq!(place.remand(&["gates"]).out.matches("Engineer and reviewer disagree").count(), 1);
+        let shown = place.remand(&["answer", "latest", option, "--note", note]);
+        assert_eq!(shown.code, 5, "{shown:?}");
+        let gate = place.reader().open_gates().expect("gates").pop().expect("a gate");
+        assert_eq!(gate.phase, "warned", "{option}");
+        let shown = place.remand(&["answer", "latest", "accept-complexity"]);
+        let expected = if option == "decided" { 0 } else { 5 };
+        assert_eq!(shown.code, expected, "nobody is asked twice: {shown:?}");
+    }
 }

@@ -168,7 +168,7 @@ fn each_role_starts_fresh_and_sees_only_documents() {
     let said = String::from_utf8_lossy(&said).into_owned();
     assert!(said.contains("README.md: No such file"), "there is no work tree around it: {said}");
     for prompt in prompts(&place, "engineer").iter().chain(&prompts(&place, "spec-reviewer")) {
-        assert!(prompt.contains("You see only these documents"), "{prompt}");
+        assert!(prompt.contains("You see only the documents of this brief"), "{prompt}");
         assert!(!prompt.contains("Your working directory is the repository"), "{prompt}");
     }
     // Results of one role reach the other only as documents.

@@ -53,7 +53,7 @@ fn the_minimum_length_of_a_result_is_a_setting() {
     assert!(shown.err.contains("at least 100000 characters"), "{}", shown.err);
 }
 
-// SR-04
+// SR-04 SR-15
 #[test]
 fn two_failed_rounds_in_a_row_ask_the_user_and_neither_counts() {
     let place = place();
@@ -70,6 +70,13 @@ fn two_failed_rounds_in_a_row_ask_the_user_and_neither_counts() {
     assert_eq!(states, ["failed", "failed"]);
     let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
     assert!(rows.iter().all(|row| row.role != "spec-reviewer"), "there is nothing to review");
+    let status = document(&place, "status.md");
+    let failed = status.lines().filter(|line| line.starts_with('|') && line.contains("failed")).count();
+    assert!(failed >= 2, "both rounds are in the table: {status}");
+    let errors = status.split("## Errors").nth(1).unwrap_or_else(|| panic!("no errors in {status}"));
+    let attempts = rows.iter().filter(|row| row.role == "engineer").count();
+    assert_eq!(errors.matches("engineer").count(), attempts, "every failed attempt: {status}");
+    assert!(document(&place, "round_002/summary.md").contains("**End:** failed"));
 }
 
 // SR-04

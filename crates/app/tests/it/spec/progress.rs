@@ -146,5 +146,23 @@ fn a_round_that_opens_many_gaps_diverges_immediately() {
         (&reported["rounds"][0]["state"], &reported["rounds"][0]["net"]),
         (&json!("diverging"), &json!(-4))
     );
-    assert!(place.remand(&["gates"]).out.contains("no net progress"));
+    let asked = place.remand(&["gates"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for expected in [
+        "no net progress",
+        "round 1 of at most 10; open gaps: 0 critical, 1 high, 0 medium, 4 low",
+        "round 1: 1 gap at the start, 0 resolved, 4 new, 5 at the end; net -4, weighted net -4",
+    ] {
+        assert!(asked.contains(expected), "{expected}: {asked}");
+    }
+}
+
+// SR-07 SR-08
+#[test]
+fn the_question_about_a_stall_shows_the_numbers_of_both_rounds() {
+    let asked = at_stall_gate().remand(&["gates"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(asked.contains("round 2 of at most 10; open gaps: "), "{asked}");
+    for round in ["round 1: ", "round 2: "] {
+        let numbers = asked.split(round).nth(1).unwrap_or_else(|| panic!("{round} in {asked}"));
+        assert!(numbers.contains("at the start") && numbers.contains("weighted net"), "{asked}");
+    }
 }

@@ -71,7 +71,7 @@ fn an_approved_revision_continues_in_mode_three_although_its_branch_is_not_merge
     let ticket = on_branch(&place, TICKET);
     assert!(ticket.contains("- **Design Revision Count**: 1"), "{ticket}");
     assert_eq!(ticket.matches("### Design Revision Phase 1 of 2").count(), 1, "{ticket}");
-    assert!(ticket.contains("**Human Gate Decision**: approve by ada"), "{ticket}");
+    assert!(ticket.contains("**Human Gate Decision**: Approved by ada"), "{ticket}");
     let stated = format!("{FOLDER}/implementation-findings-1.md");
     let earlier = place.git(&["show", &format!("{}:{stated}", first.branch)]);
     assert_eq!(on_branch(&place, &stated), earlier);

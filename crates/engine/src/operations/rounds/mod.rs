@@ -6,6 +6,7 @@ mod add_gaps;
 mod assign_gaps;
 mod block_external;
 mod close_round;
+mod judge_progress;
 mod keep_best;
 mod narrow_gaps;
 mod open_board;
@@ -18,6 +19,7 @@ pub use add_gaps::run as add_gaps;
 pub use assign_gaps::run as assign_gaps;
 pub use block_external::run as block_external;
 pub use close_round::run as close_round;
+pub use judge_progress::run as judge_progress;
 pub use keep_best::run as keep_best;
 pub use narrow_gaps::run as narrow_gaps;
 pub use open_board::run as open_board;
@@ -47,10 +49,6 @@ impl RoundsSoFar {
 }
 
 /// The last answered gate, which led to this operation.
-fn last_answer(job: &Job, reader: &Reader) -> Result<Option<remand_ledger::query::GateRow>, Trouble> {
-    Ok(reader.gates(&job.site.run)?.into_iter().rfind(|gate| gate.option.is_some()))
-}
-
 /// Writes the board. Sets the flags of this phase to true if the board is acceptable, which means that no critical or
 /// blocking gap is open; otherwise to false.
 fn write_board(job: &Job, board: &Board, done: &mut Done) -> Result<(), Trouble> {

@@ -1,7 +1,7 @@
 //! `narrow-gaps`: defers medium and low gaps that block nothing, as the user decided.
 
-use super::super::Done;
-use super::{RoundsSoFar, last_answer, write_board};
+use super::super::{Done, last_answer};
+use super::{RoundsSoFar, write_board};
 use crate::site::{Job, Trouble};
 use remand_ledger::fact::NoteKind;
 

@@ -21,7 +21,11 @@ fn conflict_question(conflict: &Conflict) -> String {
         .positions
         .iter()
         .enumerate()
-        .map(|(at, position)| format!("({}) the {}: {}", at + 1, position.by, position.text))
+        .map(|(at, position)| {
+            let trade_off =
+                if position.trade_off.trim().is_empty() { "not stated" } else { position.trade_off.trim() };
+            format!("({}) the {}: {} (trade-off: {trade_off})", at + 1, position.by, position.text)
+        })
         .collect();
     format!("{} about {}: {}", conflict.issue, conflict.gap, positions.join("; "))
 }

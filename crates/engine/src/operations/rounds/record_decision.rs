@@ -1,7 +1,7 @@
 //! `record-decision`: records a human's decisions at the gate. They bind the next engineer.
 
-use super::super::Done;
-use super::{RoundsSoFar, last_answer, questions, write_board, write_decisions};
+use super::super::{Done, last_answer};
+use super::{RoundsSoFar, questions, write_board, write_decisions};
 use crate::clock;
 use crate::site::{Job, Trouble};
 use remand_kernel::gaps::{Actor, Board, DecisionChoice, GapId, GapMove, Grounds, QuestionId};

@@ -31,7 +31,12 @@ fn board_with_conflict() -> Board {
             gap: id.clone(),
             judgement: ReviewerJudgement::NeedsRevision("too few".to_string()),
         }],
-        issues: vec![NewIssue { gap: id.clone(), severity: GapSeverity::High, concern: "Five".to_string() }],
+        issues: vec![NewIssue {
+            gap: id.clone(),
+            severity: GapSeverity::High,
+            concern: "Five".to_string(),
+            trade_off: String::new(),
+        }],
         checks: vec!["numbers".to_string()],
         new_gaps: Vec::new(),
     };
@@ -41,6 +46,8 @@ fn board_with_conflict() -> Board {
         position: "Three".to_string(),
         rationale: "it is enough".to_string(),
         alternative: "Configurable".to_string(),
+        trade_off: String::new(),
+        alternative_trade_off: String::new(),
     };
     let answer = EngineerAnswer { issue: "ISSUE-R1-001".parse().unwrap(), stance };
     let second = EngineerOutput { answers: vec![answer], ..EngineerOutput::default() };

@@ -27,7 +27,8 @@ pub fn comment(job: &Job) -> Result<Done, Trouble> {
     let title = format!("{day} run {}", job.site.run);
     let text = explanation(job, &reader)?;
     run_tracker.add(Edit::Comment { issue: run_tracker.issue.clone(), title, text });
-    commit(job, &run_tracker)
+    let subject = format!("chore(todo): comment on {}: {}", run_tracker.issue, how_it_ended(job));
+    commit(job, &run_tracker, subject)
 }
 
 /// `back-to-todo`: sets the issue back to Todo.
@@ -40,7 +41,8 @@ pub fn back_to_todo(job: &Job) -> Result<Done, Trouble> {
         to: TrackerStatus::Todo,
         others: BTreeSet::new(),
     });
-    commit(job, &run_tracker)
+    let subject = format!("chore(todo): {} is Todo again: {}", run_tracker.issue, how_it_ended(job));
+    commit(job, &run_tracker, subject)
 }
 
 /// `discard-work-tree`: deletes the work of the run. The summary shows how to take the commit with comment and status.
@@ -67,7 +69,7 @@ pub fn discard(job: &Job) -> Result<Done, Trouble> {
 }
 
 /// Replaces everything on the run's branch with one commit: the run's edits to the tracker, on top of the base.
-fn commit(job: &Job, run_tracker: &RunTracker) -> Result<Done, Trouble> {
+fn commit(job: &Job, run_tracker: &RunTracker, subject: String) -> Result<Done, Trouble> {
     let mut done = Done::with_signal("done");
     run_tracker.save(job, &mut done)?;
     let files = run_tracker.files();
@@ -75,7 +77,7 @@ fn commit(job: &Job, run_tracker: &RunTracker) -> Result<Done, Trouble> {
         return Ok(done);
     }
     let message = CommitMessage {
-        subject: format!("chore(todo): {} is Todo again: {}", run_tracker.issue, how_it_ended(job)),
+        subject,
         body: String::new(),
         trailers: vec![("Remand-Workflow".to_string(), job.program.name.clone())],
     };

@@ -51,6 +51,16 @@ pub fn write_documents(history: &RoundHistory, document: &str, site: &Site) -> R
     Ok(())
 }
 
+/// Writes all documents before a question is asked: a round without results has no operation that writes them.
+pub fn update(site: &Site) -> Result<(), Trouble> {
+    let reader = site.reader()?;
+    let history = RoundHistory::read(&reader, &site.run, &site.pinned)?;
+    if history.board.is_none() {
+        return Ok(());
+    }
+    write_documents(&history, &history.document(&reader)?, site)
+}
+
 /// Writes all documents and the summary when the run has ended.
 pub fn finish(site: &Site) -> Result<(), Trouble> {
     let reader = site.reader()?;

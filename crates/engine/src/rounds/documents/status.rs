@@ -108,11 +108,12 @@ pub fn decisions(board: &Board) -> String {
         let rows: Vec<Vec<String>> = positions
             .map(|position| {
                 let chosen = if position.text == decision.choice { "chosen" } else { "" };
-                vec![position.by.to_string(), cell(&position.text), chosen.to_string()]
+                let by = position.by.to_string();
+                vec![by, cell(&position.text), cell(&position.trade_off), chosen.to_string()]
             })
             .collect();
         if !rows.is_empty() {
-            page.push_str(&format!("{}\n", table(&["By", "Position", ""], &rows)));
+            page.push_str(&format!("{}\n", table(&["By", "Position", "Trade-off", ""], &rows)));
         }
         let grounds = &decision.grounds;
         let reason = if grounds.reason.is_empty() { "none given" } else { &grounds.reason };

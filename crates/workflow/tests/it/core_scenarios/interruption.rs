@@ -158,6 +158,22 @@ fn a_late_result_while_the_failure_operations_run_is_ignored() {
 
 // CORE-17
 #[test]
+fn a_late_interruption_of_a_failure_operation_is_ignored() {
+    let mut run = Setup::of(issue()).run();
+    run.until("plan");
+    cancel(&mut run);
+    let id = open_ids(&run)[0];
+    run.says("comment-issue", "done");
+    let usage = Usage::default();
+    let late = step(&mut run, Event::Interrupted { id, began: false, usage }).expect("taken");
+    assert_eq!((late.receipt, late.commands), (Receipt::Late, Vec::new()));
+    let later = CommandId { seat: 2, ..id };
+    let early = step(&mut run, Event::Interrupted { id: later, began: false, usage });
+    assert_eq!(early, Err(Refusal::UnknownCommand(later)));
+}
+
+// CORE-17
+#[test]
 fn a_second_cancel_is_harmless() {
     let mut run = Setup::of(quick()).run();
     run.until("implement");

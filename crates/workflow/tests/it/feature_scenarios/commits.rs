@@ -8,7 +8,7 @@ use crate::support::finding;
 fn knowledge_that_fails_blocks_nothing_and_is_recorded() {
     let mut run = with_tasks(1);
     run.until("knowledge").says("knowledge", "malformed").says("knowledge", "malformed");
-    assert_eq!(run.last(), "knowledge: no-result → next (bundle), with degradation: confidence medium");
+    assert_eq!(run.last(), "knowledge: no-result → next (proposals), with degradation: confidence medium");
     run.finish();
     assert_eq!(run.last(), "commit: committed → done");
 }
@@ -88,7 +88,7 @@ fn each_degradation_is_in_its_ruling() {
     run.until("research").say("research", &["done", "done", "denied", "denied"]);
     ruled(&run, "research: thin → next (approve-research), with degradation: confidence medium");
     run.until("knowledge").says("knowledge", "denied");
-    ruled(&run, "knowledge: no-result → next (bundle), with degradation: confidence medium");
+    ruled(&run, "knowledge: no-result → next (proposals), with degradation: confidence medium");
 }
 
 // EP-31
@@ -122,11 +122,12 @@ fn the_worst_path_stays_below_the_stated_bound() {
     assert!(run.dispatches() <= 42 + 48 * 2, "{}", run.dispatches());
 }
 
-/// A run with low confidence because its design review was exhausted.
+/// A run with low confidence: its design review was exhausted, and the plan does not meet every finding.
 fn low_confidence() -> crate::support::Run {
     let mut run = with_tasks(1);
     for _ in 0..2 {
         rejects(&mut run, "design-review", vec![finding("D1", "the cache has no owner")]);
     }
+    run.until("plan").says("plan", "disputed");
     run
 }

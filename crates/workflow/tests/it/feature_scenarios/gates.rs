@@ -29,12 +29,16 @@ fn research_is_approved_by_a_human() {
 
 // EP-12
 #[test]
-fn expanding_the_research_sends_the_researchers_out_again() {
+fn expanding_the_research_leads_to_the_areas_that_the_human_named() {
     let mut run = interactive();
     run.until("approve-research").says("approve-research", "expand");
-    assert_eq!(run.last(), "approve-research: expand → remand research, expand 3 → 2");
-    assert_eq!(run.commands().lines().count(), 4);
-    assert_eq!(run.dispatches(), 8);
+    assert_eq!(run.last(), "approve-research: expand → remand focus, expand 3 → 2");
+    assert_eq!(run.commands(), "do focus-areas");
+    run.says("focus", "none");
+    assert_eq!(
+        (run.dispatches(), run.commands()),
+        (4, "ask approve-research: proceed, expand, abort".to_string())
+    );
 }
 
 // EP-12

@@ -88,21 +88,27 @@ fn open_findings_after_the_one_design_revision_bind_the_planner() {
     let members =
         vec![("needs-revision", open_still("D2")), ("needs-revision", open_still("D3")), ("approve", vec![])];
     review(&mut run, "design-review", members);
-    assert_eq!(run.last(), "design-review: needs-revision → next (plan), with blockers: confidence low");
-    assert_eq!(open(&run, "plan")[0].known.len(), 2);
+    assert_eq!(
+        run.last(),
+        "design-review: needs-revision → next (plan), with constraints: confidence medium"
+    );
+    assert_eq!((open(&run, "plan")[0].findings.len(), open(&run, "plan")[0].known.len()), (2, 0));
+    run.until("verify").finds("verify", "unmet", vec![finding("V1", "the second criterion is not met")]);
+    assert_eq!(open(&run, "plan")[0].findings.len(), 3, "they bind every later plan too");
 }
 
 // EP-09, EP-24
 #[test]
-fn a_run_whose_design_review_was_exhausted_is_not_committed() {
-    let mut run = with_tasks(1);
-    for _ in 0..2 {
-        let findings = vec![finding("D1", "the cache has no owner")];
-        rejects(&mut run, "design-review", findings);
+fn a_run_whose_design_review_was_exhausted_is_committed_only_if_the_plan_meets_its_findings() {
+    for (verdict, end) in [("done", "commit: committed → done"), ("disputed", "hand-over: done → done")] {
+        let mut run = with_tasks(1);
+        for _ in 0..2 {
+            rejects(&mut run, "design-review", vec![finding("D1", "the cache has no owner")]);
+        }
+        run.until("plan").says("plan", verdict);
+        run.finish();
+        assert_eq!(run.last(), end);
     }
-    run.finish();
-    assert!(!run.rulings().contains("commit:"), "{}", run.rulings());
-    assert_eq!(run.last(), "hand-over: done → done");
 }
 
 // EP-09
@@ -459,6 +465,17 @@ fn a_finding_that_names_its_task_goes_to_it_whatever_the_file() {
 #[test]
 fn a_finding_about_no_task_in_particular_goes_to_the_last_one() {
     let mut run = with_tasks(2);
+    rejects(&mut run, "code-review", vec![finding("C1", "the lock is held too long")]);
+    assert_eq!(run.commands(), "dispatch implementer for implement[t2] with 1 finding");
+}
+
+// EP-21
+#[test]
+fn a_finding_that_the_last_task_already_has_is_not_given_to_it_twice() {
+    let mut run = with_tasks(2);
+    run.until("code-review");
+    // The first finding of the run has the index 0.
+    run.walker.state.task_inbox.insert("t2".to_string(), vec![0]);
     rejects(&mut run, "code-review", vec![finding("C1", "the lock is held too long")]);
     assert_eq!(run.commands(), "dispatch implementer for implement[t2] with 1 finding");
 }

@@ -226,7 +226,7 @@ fn after_the_decision_gaps_are_assigned_again() {
     let mut run = Setup::of(spec()).run();
     run.until("assign").says("assign", "all-blocked").says("waiting", "decided");
     assert_eq!(run.commands(), "do record-decision");
-    run.says("record-decision", "recorded");
+    run.says("record-decision", "recorded").says("progress", "steady");
     assert_eq!(run.commands(), "do assign-gaps");
 }
 
@@ -346,8 +346,8 @@ fn a_conflict_is_put_to_the_user() {
     assert_eq!(run.commands(), "ask decide: decided, later");
     run.says("decide", "decided");
     assert_eq!(run.commands(), "do record-decision");
-    run.says("record-decision", "recorded");
-    assert_eq!(run.last(), "record-decision: recorded → remand assign, rounds 9 → 8");
+    run.says("record-decision", "recorded").says("progress", "steady");
+    assert_eq!(run.last(), "progress: steady → remand assign, rounds 9 → 8");
 }
 
 // SR-10
@@ -355,7 +355,8 @@ fn a_conflict_is_put_to_the_user() {
 fn in_autonomous_mode_a_conflict_waits_and_the_other_gaps_continue() {
     let mut run = in_round_one();
     run.until("close-round").says("close-round", "conflict");
-    assert_eq!(run.last(), "decide: later → remand assign, rounds 9 → 8");
+    assert_eq!(run.last(), "decide: later → to progress");
+    run.says("progress", "steady");
     assert_eq!(run.commands(), "do assign-gaps");
 }
 

@@ -57,6 +57,12 @@ impl RoundInputs {
         self.covered.contains(artifact)
     }
 
+    /// Whether these inputs tell what a phase said.
+    pub fn tells(&self, phase: PhaseId, job: &Job) -> bool {
+        let written = &job.program.phase(phase).writes;
+        !written.is_empty() && written.iter().all(|id| self.covers(&job.program.artifacts[id.index()]))
+    }
+
     /// The result must address at least one of these gaps; `None` if it need not.
     pub fn gaps(&self) -> Option<Vec<String>> {
         let gaps: Vec<&GapId> = match self.schema {

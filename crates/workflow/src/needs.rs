@@ -1,0 +1,62 @@
+//! What a role needs to be given, as its file states it.
+
+use std::fmt;
+
+/// One thing that a role needs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Need {
+    /// One of these documents.
+    Document(Vec<String>),
+    /// The result of one of these roles.
+    Report(Vec<String>),
+    /// The engine's checks of the tree as it is now.
+    Evidence,
+    /// Its own last work, when it runs again.
+    OwnWork,
+    /// What was said on the way that led to it.
+    Reason,
+    /// Every artifact and every result of the run.
+    Everything,
+}
+
+/// The form of a need, for messages and the reference.
+pub const FORM: &str = "an artifact, `A or B`, `report of ROLE`, `report of ROLE or ROLE`, `evidence`, `own work`, `reason` or `everything`";
+
+const REPORT_OF: &str = "report of ";
+const OR: &str = " or ";
+
+impl Need {
+    /// Reads a need; `None` if it has another form.
+    pub fn parse(text: &str) -> Option<Need> {
+        let named = match text {
+            "evidence" => return Some(Need::Evidence),
+            "own work" => return Some(Need::OwnWork),
+            "reason" => return Some(Need::Reason),
+            "everything" => return Some(Need::Everything),
+            _ => text.strip_prefix(REPORT_OF),
+        };
+        let names: Vec<String> =
+            named.unwrap_or(text).split(OR).map(|name| name.trim().to_string()).collect();
+        let is_name = |name: &String| {
+            !name.is_empty()
+                && name.chars().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || "-/".contains(it))
+        };
+        if !names.iter().all(is_name) {
+            return None;
+        }
+        Some(if named.is_some() { Need::Report(names) } else { Need::Document(names) })
+    }
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Need::Document(names) => f.write_str(&names.join(OR)),
+            Need::Report(roles) => write!(f, "{REPORT_OF}{}", roles.join(OR)),
+            Need::Evidence => f.write_str("evidence"),
+            Need::OwnWork => f.write_str("own work"),
+            Need::Reason => f.write_str("reason"),
+            Need::Everything => f.write_str("everything"),
+        }
+    }
+}

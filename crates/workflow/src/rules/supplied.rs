@@ -1,0 +1,170 @@
+//! A406: on every way into a phase, its role is given what it needs.
+
+use crate::compile::Compiled;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::explore::Scenario;
+use crate::explore::guarantee::{Atom, Claim, Counterexample, refute};
+use crate::explore::ways::{WayGraph, WayIn};
+use crate::needs::Need;
+use remand_kernel::brief::is_author;
+use remand_kernel::ids::{ArtifactId, PhaseId, SignalId};
+use remand_kernel::program::{Phase, Program, Work};
+
+pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
+    let program = &compiled.program;
+    let graph = WayGraph::new(program);
+    for id in program.phase_ids() {
+        let contracts = program.phase(id).contracts();
+        let mut ways: Option<Vec<WayIn>> = None;
+        for contract in contracts {
+            let needs = compiled.needs.get(&program.contract(*contract).title());
+            for need in needs.into_iter().flatten() {
+                let ways = ways.get_or_insert_with(|| graph.ways_in(id));
+                let gap = match need {
+                    Need::Evidence => evidence_gap(program, id),
+                    _ => ways.iter().find_map(|way| gap(&graph, program, id, way, need)),
+                };
+                if let Some(gap) = gap {
+                    problems.push(diagnostic(compiled, id, need, &gap));
+                }
+            }
+        }
+    }
+}
+
+/// A path on which a need is not supplied.
+struct Gap {
+    path: Vec<(PhaseId, Option<SignalId>)>,
+    remedy: String,
+}
+
+fn diagnostic(compiled: &Compiled, id: PhaseId, need: &Need, gap: &Gap) -> Diagnostic {
+    let program = &compiled.program;
+    let steps: Vec<String> = gap
+        .path
+        .iter()
+        .map(|(phase, signal)| {
+            let name = &program.phase(*phase).name;
+            signal.map_or_else(|| name.clone(), |signal| format!("{name}: {}", program.signal(signal)))
+        })
+        .chain([program.phase(id).name.clone()])
+        .collect();
+    let roles: Vec<String> =
+        program.phase(id).contracts().iter().map(|contract| program.contract(*contract).title()).collect();
+    let message = format!(
+        "the role `{}` of `{}` needs `{need}` and is not given it",
+        roles.join(", "),
+        program.phase(id).name
+    );
+    let span = compiled.spans.phase(id);
+    Diagnostic::error(Code::Unsupplied, span, message, gap.remedy.clone()).with_path(steps)
+}
+
+/// The first path by this way on which a need is not supplied.
+fn gap(graph: &WayGraph<'_>, program: &Program, id: PhaseId, way: &WayIn, need: &Need) -> Option<Gap> {
+    let phase = program.phase(id);
+    // What is heard may differ from path to path, so the search looks for a path without any of it.
+    let gap = |supplies: &dyn Fn(PhaseId) -> bool, remedy: String| {
+        let path = graph.path_without(id, way, supplies)?;
+        Some(Gap { path: path.into_iter().map(|(phase, signal)| (phase, Some(signal))).collect(), remedy })
+    };
+    let nobody = |_| false;
+    match need {
+        Need::Document(names) => {
+            let supplied = names.iter().any(|name| is_subject(program, name) || reads(program, phase, name));
+            let remedy = format!("add `{}` to the `reads` of `{}`", names[0], phase.name);
+            if supplied { None } else { gap(&nobody, remedy) }
+        }
+        Need::Report(roles) => {
+            let speaks = |other: PhaseId| {
+                let contracts = program.phase(other).contracts();
+                contracts.iter().any(|contract| roles.contains(&program.contract(*contract).title()))
+            };
+            let is_given = |other: &PhaseId| {
+                speaks(*other)
+                    && (is_author(program, *other, id) || is_read(program, *other, phase) || phase.everything)
+            };
+            let supplied = way.ran.iter().any(is_given);
+            let remedy = format!(
+                "lead through a phase with the role `{}` on this path, or let `{}` read what that role writes",
+                roles[0], phase.name
+            );
+            if supplied { None } else { gap(&speaks, remedy) }
+        }
+        Need::OwnWork => {
+            let lost = way.back && phase.discards.iter().any(|artifact| phase.writes.contains(artifact));
+            let remedy = if phase.afresh {
+                format!("remove `afresh` from `{}`", phase.name)
+            } else {
+                format!("do not discard what `{}` writes", phase.name)
+            };
+            if way.again && (phase.afresh || lost) { gap(&nobody, remedy) } else { None }
+        }
+        Need::Reason => {
+            let remedy = format!(
+                "enter `{}` by `to`, `remand` or with an effect, from a phase that says something",
+                phase.name
+            );
+            let speaks = |other: PhaseId| !matches!(program.phase(other).work, Work::Flow { .. });
+            gap(&speaks, remedy)
+        }
+        Need::Everything => {
+            let remedy = format!("write `reads: everything` in `{}`", phase.name);
+            if phase.everything { None } else { gap(&nobody, remedy) }
+        }
+        Need::Evidence => None,
+    }
+}
+
+/// A path on which a tree that the phase reads has changed since the engine last checked it.
+fn evidence_gap(program: &Program, id: PhaseId) -> Option<Gap> {
+    let phase = program.phase(id);
+    let judges = |other: &PhaseId, artifact: ArtifactId| match &program.phase(*other).work {
+        Work::Operation { operation } => {
+            program.operation(*operation).judges && program.phase(*other).reads.contains(&artifact)
+        }
+        Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } | Work::Flow { .. } | Work::Ask { .. } => {
+            false
+        }
+    };
+    for artifact in phase.reads.iter().copied().filter(|artifact| is_tree(program, *artifact)) {
+        let checks: Vec<Atom> =
+            program.phase_ids().filter(|other| judges(other, artifact)).map(Atom::Phase).collect();
+        let claim = Claim::Unless {
+            never: vec![Atom::Phase(id)],
+            unless: checks,
+            since: vec![Atom::Change(artifact)],
+        };
+        // If there are too many states, the rule about bounds says so.
+        let refuted: Option<Counterexample> = refute(program, &Scenario::all(program), &claim).ok().flatten();
+        if let Some(mut path) = refuted {
+            if path.last().is_some_and(|(last, _)| *last == id) {
+                path.pop();
+            }
+            let name = &program.artifacts[artifact.index()];
+            let remedy = format!("let an operation that checks `{name}` run after it changes on this path");
+            return Some(Gap { path, remedy });
+        }
+    }
+    None
+}
+
+/// Whether an artifact is a tree: a role changes it.
+fn is_tree(program: &Program, artifact: ArtifactId) -> bool {
+    program.contracts.iter().any(|contract| contract.changes.contains(&artifact))
+}
+
+/// Whether a need means what the run works on, which every dispatch is given.
+fn is_subject(program: &Program, name: &str) -> bool {
+    name == "subject" || *name == program.subject
+}
+
+fn reads(program: &Program, phase: &Phase, name: &str) -> bool {
+    phase.everything || phase.reads.iter().any(|id| program.artifacts[id.index()] == name)
+}
+
+/// Whether a phase reads everything that another one writes.
+fn is_read(program: &Program, writer: PhaseId, reader: &Phase) -> bool {
+    let written = &program.phase(writer).writes;
+    !written.is_empty() && written.iter().all(|artifact| reader.reads.contains(artifact))
+}
