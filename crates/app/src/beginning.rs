@@ -10,6 +10,7 @@ use remand_agents::driver::Prices;
 use remand_engine::checkout;
 use remand_engine::clock;
 use remand_engine::config;
+use remand_engine::conventions::Conventions;
 use remand_engine::host::NewRun;
 use remand_engine::pinned::{AgentChoice, Cache, MayWrite, Pinned, PinnedRole};
 use remand_engine::redact::Redactor;
@@ -21,6 +22,7 @@ use remand_kernel::program::Program;
 use remand_ledger::fact::RunOpening;
 use remand_ledger::{Blob, BlobId, Facts};
 use remand_terminal::CommandFailure;
+use remand_terminal::output::tell;
 use remand_workflow::permissions::Writable;
 use remand_workflow::roles::Roles;
 use std::collections::BTreeMap;
@@ -142,7 +144,7 @@ pub fn prepare(
     let subject = subject(workplace, &head.commit, about)?;
     refuse_wrong_kind(&program, subject.kind)?;
     let inherited = inherited(workplace, &head.commit, &program, &subject)?;
-    let redactor = host::redactor(workplace)?;
+    let redactor = host::redactor(&workplace.config)?;
     let request = redactor.redact(&subject.title).into_owned();
     let run = clock::new_run_id(&request);
     let pinned = Pinned {
@@ -154,6 +156,7 @@ pub fn prepare(
         cache: if config.cache { Cache::On } else { Cache::Off },
         rounds: config.rounds,
         agents: agents.chosen(),
+        conventions: conventions(workplace, &head.commit, &redactor)?,
         prices: Prices::from_config(&config.prices),
     };
     refuse_secrets(&pinned, &redactor)?;
@@ -190,6 +193,23 @@ pub fn prepare(
     };
     let start = inherited.into_start(start);
     Ok(NewRun { run, program: Arc::new(program), start, facts, blobs: vec![pinned, text] })
+}
+
+/// The conventions of the base commit, without secrets.
+fn conventions(
+    workplace: &Workplace,
+    head: &CommitId,
+    redactor: &Redactor,
+) -> Result<Conventions, CommandFailure> {
+    let tree = workplace.repository.tree_of(head)?;
+    let mut conventions = Conventions::read(&workplace.repository, &tree, &workplace.config.conventions)?;
+    for file in &mut conventions.files {
+        file.text = redactor.redact(&file.text).into_owned();
+    }
+    if let Some(notice) = conventions.notice() {
+        tell(&notice);
+    }
+    Ok(conventions)
 }
 
 /// The limits of a run, in the units of the kernel.

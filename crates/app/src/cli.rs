@@ -4,8 +4,8 @@ use crate::commands::graph::GraphFormat;
 use crate::commands::{
     agents, answer, audit, bench, bound, brief, cancel, check, clean, completions, config, converse, costs,
     defects, demo, diff, doctor, estimate, evidence, export, findings, gaps, gates, gauntlet, graph, import,
-    init, issues, log, man, matrix, record, reference, rehearse, resume, rollback, rounds, run, runs, show,
-    stats, status, submit, ticket, walk, workflows,
+    init, issues, log, man, matrix, output, record, reference, rehearse, resume, retry, rollback, rounds,
+    run, runs, show, stats, status, submit, ticket, walk, workflows,
 };
 use crate::context::CommandContext;
 use clap::{ArgAction, CommandFactory, Parser, Subcommand};
@@ -100,8 +100,10 @@ impl RemandCli {
             RemandCommand::Issues(args) => issues::run(&context, args),
             RemandCommand::Log(args) => log::run(&context, args),
             RemandCommand::Man(args) => man::run(&context, args, RemandCli::command()),
+            RemandCommand::Output(args) => output::run(&context, args),
             RemandCommand::Record(args) => record::run(&context, args),
             RemandCommand::Resume(args) => resume::run(&context, args),
+            RemandCommand::Retry(args) => retry::run(&context, args),
             RemandCommand::Rollback(args) => rollback::run(&context, args),
             RemandCommand::Rounds(args) => rounds::run(&context, args),
             RemandCommand::Run(args) => run::run(&context, args),
@@ -210,6 +212,9 @@ pub enum RemandCommand {
     /// Continue runs that were interrupted or whose gates were answered
     Resume(resume::Args),
 
+    /// Retry a run that an agent's failure ended, or whose commit a hook refused
+    Retry(retry::Args),
+
     /// Show the status of a run
     Status(status::Args),
 
@@ -250,6 +255,9 @@ pub enum RemandCommand {
     /// The cost that an agent reports counts. If it reports none, the cost is computed from its tokens of each kind and the
     /// price of the model (`[prices]` in remand.toml, then list prices). If any of these is missing, the cost is unknown.
     Costs(costs::Args),
+
+    /// Print the whole output of a check, or the transcript of a dispatch
+    Output(output::Args),
 
     /// Print an artifact: `plan`, or an earlier version of it as `plan@1`
     Show(show::Args),

@@ -6,6 +6,7 @@ use crate::gate;
 use crate::host::redactor;
 use crate::progress;
 use crate::prompt::{GatePrompt, PromptReply};
+use crate::retrying;
 use crate::workplace::Workplace;
 use remand_engine::bundle;
 use remand_engine::host::{DriveEnd, Host};
@@ -27,7 +28,7 @@ pub fn drive(
 ) -> Result<ExitCode, CommandFailure> {
     let stop = Stop::listen();
     let mut watch = progress::view(context.json, &stop);
-    let (reader, redactor) = (workplace.reader()?, redactor(workplace)?);
+    let (reader, redactor) = (workplace.reader()?, redactor(&workplace.config)?);
     let prompt = GatePrompt { reader: &reader, stop: &stop };
     let mut submitted: Option<i64> = None;
     loop {
@@ -94,6 +95,10 @@ fn report(
         DriveEnd::Left => ExitCode::Interrupted,
     };
     let resume = invocation::command(format!("resume {run}"));
+    let retry = match end {
+        DriveEnd::Over(_) => retrying::command_for(reader, run),
+        DriveEnd::Waiting | DriveEnd::Left => None,
+    };
     if matches!(end, DriveEnd::Over(_)) {
         let folder = workplace.home.run(run);
         let missing = [
@@ -112,7 +117,7 @@ fn report(
         print_line(&json!({
             "run": run, "stage": row.stage, "ended": row.ended, "confidence": view.confidence(),
             "branch": row.branch, "used": row.used, "untold": view.unreported_tokens, "gates": gates,
-            "exit": exit.number(),
+            "retry": retry, "exit": exit.number(),
         }))?;
         return Ok(exit);
     }
@@ -124,6 +129,11 @@ fn report(
             text.push_str(&format!("\nrun {run}: {ended}, confidence {confidence}\n"));
             if let Some(outcome) = outcome(reader, &view, exit, commit.as_ref())? {
                 text.push_str(&format!("{outcome}\n"));
+            }
+            if let Some(retry) = &retry {
+                text.push_str(&format!(
+                    "retry: `{retry}` continues at the failed phase and keeps everything before it\n"
+                ));
             }
             let page = workplace.home.run(run).join(bundle::FILE);
             if page.exists() {

@@ -1,14 +1,24 @@
 //! Reads the user's environment variables.
 
+use remand_engine::config::Sandbox;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
 /// The names of the variables that agents and checks inherit.
-const INHERITED: [&str; 12] = [
+const INHERITED: [&str; 31] = [
     "PATH",
+    "USER",
+    "LOGNAME",
     "LANG",
+    "LANGUAGE",
     "LC_ALL",
+    "LC_COLLATE",
+    "LC_CTYPE",
+    "LC_MESSAGES",
+    "LC_MONETARY",
+    "LC_NUMERIC",
+    "LC_TIME",
     "TERM",
     "TZ",
     "RUSTUP_HOME",
@@ -18,7 +28,20 @@ const INHERITED: [&str; 12] = [
     "GOPATH",
     "GOCACHE",
     "NVM_DIR",
+    "CFLAGS",
+    "CGO_ENABLED",
+    "CXXFLAGS",
+    "GOFLAGS",
+    "GRADLE_OPTS",
+    "JAVA_TOOL_OPTIONS",
+    "MAVEN_ARGS",
+    "MAVEN_OPTS",
+    "PYTHONPATH",
+    "RUSTFLAGS",
 ];
+
+/// A variable that only checks inherit: agent programs that run on Node would obey it too.
+const NODE_OPTIONS: &str = "NODE_OPTIONS";
 
 /// All variables that are valid UTF-8.
 pub fn all() -> BTreeMap<String, String> {
@@ -43,10 +66,13 @@ pub fn inherited() -> BTreeMap<OsString, OsString> {
     inherited
 }
 
-/// The variables that checks inherit: those of [`inherited`], and `HOME`.
-pub fn for_checks() -> BTreeMap<OsString, OsString> {
+/// The variables of checks: those of [`inherited`], `HOME`, the options of Node, and configured ones.
+pub fn for_checks(sandbox: &Sandbox) -> BTreeMap<OsString, OsString> {
     let mut environment = inherited();
-    environment.extend(std::env::var_os("HOME").map(|home| ("HOME".into(), home)));
+    environment.insert("HOME".into(), user_home());
+    let configured = sandbox.checks_environment.iter().map(String::as_str);
+    let named = configured.chain([NODE_OPTIONS]);
+    environment.extend(named.filter_map(|name| Some((name.into(), std::env::var_os(name)?))));
     environment
 }
 

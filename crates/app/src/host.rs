@@ -3,6 +3,7 @@
 use crate::environment;
 use crate::workplace::Workplace;
 use remand_checks::ToolVersions;
+use remand_engine::config::Config;
 use remand_engine::host::Host;
 use remand_engine::logging;
 use remand_engine::redact::{RedactionRules, Redactor};
@@ -12,6 +13,7 @@ use remand_engine::workshop::{Workshop, is_laid_out};
 use remand_ledger::query::RunRow;
 use remand_process::confine;
 use remand_terminal::CommandFailure;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub fn open(workplace: &Workplace) -> Result<Host<Workshop>, CommandFailure> {
@@ -23,10 +25,8 @@ pub fn open(workplace: &Workplace) -> Result<Host<Workshop>, CommandFailure> {
 }
 
 fn settings(workplace: &Workplace, store: Arc<dyn Store>) -> Result<Settings, CommandFailure> {
-    let program = std::env::current_exe().map_err(|error| {
-        CommandFailure::internal_error("the path of this program cannot be determined", &error)
-    })?;
-    let (sandbox, enforcement) = (workplace.config.sandbox.clone(), confine::probe());
+    let program = program()?;
+    let (sandbox, enforcement) = (workplace.config.sandbox.clone(), confine::probe(&program));
     if sandbox.required && !enforcement.gaps.is_empty() {
         let what = format!(
             "the sandbox is required, but this machine does not enforce {}",
@@ -44,17 +44,25 @@ fn settings(workplace: &Workplace, store: Arc<dyn Store>) -> Result<Settings, Co
         repository: workplace.repository.clone(),
         program,
         environment: environment::inherited(),
+        check_environment: environment::for_checks(&workplace.config.sandbox),
         user_home: environment::user_home(),
-        redactor: redactor(workplace)?,
+        redactor: redactor(&workplace.config)?,
         enforcement,
         agent_slots: AgentSlots::new(workplace.config.at_once),
         tools: ToolVersions::default(),
     })
 }
 
+/// The path of this program, which sets up sandboxes.
+pub fn program() -> Result<PathBuf, CommandFailure> {
+    std::env::current_exe().map_err(|error| {
+        CommandFailure::internal_error("the path of this program cannot be determined", &error)
+    })
+}
+
 /// The redactor that removes secrets from everything that is stored.
-pub fn redactor(workplace: &Workplace) -> Result<Redactor, CommandFailure> {
-    let secrets = &workplace.config.secrets;
+pub fn redactor(config: &Config) -> Result<Redactor, CommandFailure> {
+    let secrets = &config.secrets;
     let patterns = secrets
         .patterns
         .iter()

@@ -20,6 +20,7 @@ mod prompt;
 mod driving;
 mod progress;
 mod requests;
+mod retrying;
 
 mod export;
 mod recording;

@@ -17,14 +17,19 @@ pub fn specs(
     config: &Config,
     within: &Path,
 ) -> Result<Vec<CheckSpec>, CommandFailure> {
-    let found = if config.detect { detect(repository, base, within)? } else { Vec::new() };
+    let found = if config.detect { detect(repository, base, config, within)? } else { Vec::new() };
     let detected = if config.detect { Detected::Used } else { Detected::Ignored };
     remand_checks::specs(found, detected, &config.checks)
         .map_err(|error| CommandFailure::user(error.to_string(), "correct `[checks]` in remand.toml"))
 }
 
-fn detect(repository: &Repository, base: &CommitId, within: &Path) -> Result<Vec<CheckSpec>, CommandFailure> {
-    let environment = environment::for_checks();
+fn detect(
+    repository: &Repository,
+    base: &CommitId,
+    config: &Config,
+    within: &Path,
+) -> Result<Vec<CheckSpec>, CommandFailure> {
+    let environment = environment::for_checks(&config.sandbox);
     let runner = |job: ProcessJob| remand_process::run(&job, &Cancel::new());
     let probe = ToolProbe { environment: &environment, runner: &runner };
     let root = repository.root();

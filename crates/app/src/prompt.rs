@@ -125,6 +125,7 @@ impl PromptReply {
             | Event::Interrupted { .. }
             | Event::Paused { .. }
             | Event::Resumed { .. }
+            | Event::Retried { .. }
             | Event::RolledBack { .. }
             | Event::ApproachRemoved { .. }
             | Event::Reattributed { .. }

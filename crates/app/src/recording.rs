@@ -30,7 +30,7 @@ pub fn check_writable(file: &Path) -> Result<(), CommandFailure> {
 
 /// Writes the rehearsal of a run, whether it is over or not.
 pub fn write(workplace: &Workplace, run: &RunId, file: &Path) -> Result<(), CommandFailure> {
-    let mut filter = SecretFilter { redactor: host::redactor(workplace)?, files: BTreeSet::new() };
+    let mut filter = SecretFilter { redactor: host::redactor(&workplace.config)?, files: BTreeSet::new() };
     let text = rehearsal(&workplace.repository, &workplace.reader()?, run, &mut filter)?;
     let mut created = create(file).map_err(|error| unwritable(file, &error))?;
     created.write_all(text.as_bytes()).map_err(|error| {

@@ -2,9 +2,9 @@
 
 use remand_git::{Repository, TreeId};
 use remand_process::Cancel;
-use remand_process::confine::Policy;
+use remand_process::confine::{Policy, Privacy, PrivateFolders, TEMPORARY_FOLDERS};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// The work tree, files and sandbox of a check.
@@ -18,7 +18,7 @@ pub struct CheckContext<'c> {
     /// A folder outside the tree that is deleted afterwards; checks with the same context share it.
     pub scratch: &'c Path,
     pub cancel: &'c Cancel,
-    /// `None` runs the check unconfined; only tests of this crate do so.
+    /// `None` runs the check unconfined, to find out whether the sandbox makes a difference.
     pub sandbox: Option<&'c CheckSandbox>,
 }
 
@@ -31,6 +31,35 @@ pub struct CheckSandbox {
     pub policy: Policy,
     /// Identifies the processes of one command; `None` gives each process a separate marker.
     pub marker: Option<String>,
+}
+
+impl CheckSandbox {
+    /// The sandbox of the checks in one tree. They may change the tree and the scratch folder, may read the installed
+    /// packages, and have a home and temporary folders for themselves.
+    pub fn in_tree(
+        &self,
+        tree: &Path,
+        scratch: &Path,
+        installed: Vec<PathBuf>,
+        environment: &BTreeMap<OsString, OsString>,
+    ) -> CheckSandbox {
+        let policy = Policy {
+            read_write: vec![tree.to_path_buf(), scratch.to_path_buf(), "/dev/null".into()],
+            shown: [self.policy.shown.clone(), installed].concat(),
+            private: Some(private_folders(environment, scratch)),
+            ..self.policy.clone()
+        };
+        CheckSandbox { policy, ..self.clone() }
+    }
+}
+
+/// The home and the temporary folders of programs that have them for themselves, kept in a scratch folder.
+pub fn private_folders(environment: &BTreeMap<OsString, OsString>, scratch: &Path) -> PrivateFolders {
+    let home = environment.get(OsStr::new("HOME")).map(PathBuf::from);
+    // Toolchains write to their caches, and tests to `~/.cache`.
+    let copied = home.as_deref().map(|home| Privacy::of_home(home, environment).shown).unwrap_or_default();
+    let folders = home.into_iter().chain(TEMPORARY_FOLDERS.map(PathBuf::from)).collect();
+    PrivateFolders { folders, copied, storage: scratch.join("private"), required: false }
 }
 
 /// The files that checks of individual files look at.

@@ -6,7 +6,7 @@
 
 use super::action::CheckAction;
 use super::spec::CheckSpec;
-use remand_git::has_real_parents;
+use remand_git::{GitError, has_real_parents, remove_inside};
 use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::fs::symlink;
@@ -70,12 +70,18 @@ pub fn link(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<Vec
     link_in(checkout, tree, folders(specs), environments(specs))
 }
 
-/// Links the packages that hooks may need: those that checks need, and those installed at the root.
-pub fn link_for_hooks(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<Vec<PathBuf>> {
+/// Links the packages that hooks and agents may need: those that checks need, and those installed at the root.
+pub fn link_with_root(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<Vec<PathBuf>> {
     let (mut folders, mut environments) = (folders(specs), environments(specs));
     folders.insert(Path::new(""));
     environments.extend(environment(checkout).map(PathBuf::from));
     link_in(checkout, tree, folders, environments)
+}
+
+/// Removes the links that lead to these folders of the checkout, and everything that was added next to them.
+pub fn unlink(checkout: &Path, tree: &Path, linked: &[PathBuf]) -> Result<(), GitError> {
+    let inside = linked.iter().filter_map(|folder| folder.strip_prefix(checkout).ok());
+    inside.into_iter().try_for_each(|folder| remove_inside(tree, folder))
 }
 
 /// The folders of checks and their parents.

@@ -18,7 +18,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 /// The version of the format of keys and results. A new version makes older stored results unreachable.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The conditions that all checks of one occasion share.
 #[derive(Clone, Copy)]

@@ -62,11 +62,11 @@ pub use action::{BuiltIn, CheckAction};
 pub use affected::{LeftOut, TaskChange, left_out};
 pub use choice::{CheckChoice, CommandLine};
 pub use compare::{compare, compare_except};
-pub use context::{BaseFiles, CheckContext, CheckSandbox, FileScope};
+pub use context::{BaseFiles, CheckContext, CheckSandbox, FileScope, private_folders};
 pub use detect::detect;
 pub use doubt::{EarlierPass, doubt};
 pub use failure::{FailureKind, failures, kind_of, may_be_silent};
-pub use installed::{link, link_for_detection, link_for_hooks};
+pub use installed::{link, link_for_detection, link_with_root, unlink};
 pub use integrity::{
     Announced, BeforeChange, Edited, HadTests, Integrity, ends_with_name, integrity, is_about_tests,
     may_concern_tests,

@@ -92,7 +92,7 @@ impl<'b> Workbench<'b> {
     /// Restores the content, since the files that checks leave are not part of the change, and returns the tree.
     pub fn leave(self) -> Result<WorkTree, BenchError> {
         // The folder is emptied before its next use, so a failure to delete it does no harm.
-        let _ = std::fs::remove_dir_all(&self.setup.scratch);
+        let _ = remove(&self.setup.scratch);
         self.tree.restore(self.setup.content)?;
         Ok(self.tree)
     }
@@ -118,10 +118,8 @@ impl<'b> Workbench<'b> {
         private_folder(&self.setup.scratch)?;
         let root = self.setup.repository.root();
         let installed = link(root, self.tree.path(), self.setup.installed_for)?;
-        let policy = &mut self.sandbox.policy;
-        policy.read_write =
-            vec![self.tree.path().to_path_buf(), self.setup.scratch.clone(), "/dev/null".into()];
-        policy.shown = [self.setup.sandbox.policy.shown.clone(), installed].concat();
+        let BenchSetup { sandbox, scratch, .. } = &self.setup;
+        self.sandbox = sandbox.in_tree(self.tree.path(), scratch, installed, &self.environment);
         Ok(())
     }
 

@@ -117,6 +117,7 @@ fn invalid_documents_are_rejected_with_the_reason() {
         let text = problem.to_string().to_lowercase();
         assert!(text.contains(word), "{text}");
         assert!(text.len() < 400 && !text.contains('\n'), "{text}");
+        assert!(!text.contains("set duplicatekeypolicy") && !text.contains("in options"), "{text}");
     }
 }
 

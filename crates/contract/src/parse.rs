@@ -113,6 +113,8 @@ fn syntax_problem(language: &str, why: &str, progress: &Progress) -> ContractPro
     } else {
         None
     };
+    // The parser's message ends with advice for programmers.
+    let why = why.split("; set ").next().unwrap_or(why).split(", set ").next().unwrap_or(why);
     let problem = ContractProblem::new("", format!("one {language} document"), shorten(why));
     match hint {
         Some(hint) => problem.with_hint(hint),

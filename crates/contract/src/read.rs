@@ -20,6 +20,7 @@ use remand_kernel::event::{Item, Risk};
 use remand_kernel::finding::Finding;
 use remand_ledger::fact::Note;
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A result that satisfies its contract.
 #[derive(Clone, Debug)]
@@ -81,9 +82,35 @@ pub fn read(
     value.sort_all_objects();
     read_respelled(&value, mapped, expected, limits).map_err(|mut problems| {
         problems.dedup();
+        let mut problems = grouped(problems);
         problems.truncate(limits.problems);
         Rejection::Malformed { problems, blockers: security_blockers(&value) }
     })
+}
+
+/// How often the same problem of list entries is reported one by one.
+const MAX_SAME: usize = 3;
+
+/// Reports a problem that many entries of a list have once, with the number of the others.
+fn grouped(problems: Vec<ContractProblem>) -> Vec<ContractProblem> {
+    let form = |problem: &ContractProblem| {
+        let path: String = problem.path.chars().filter(|it| !it.is_ascii_digit()).collect();
+        (path, problem.expected.clone())
+    };
+    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for problem in problems.iter().filter(|problem| problem.path.contains('[')) {
+        *counts.entry(form(problem)).or_default() += 1;
+    }
+    counts.retain(|_, count| *count > MAX_SAME);
+    let mut seen = BTreeSet::new();
+    let report = |problem: ContractProblem| {
+        let form = form(&problem);
+        let Some(count) = counts.get(&form) else { return Some(problem) };
+        let others = format!("{} other entries have the same problem", count.saturating_sub(1));
+        let hint = problem.hint.as_deref().map_or_else(|| others.clone(), |hint| format!("{hint}; {others}"));
+        seen.insert(form).then(|| problem.with_hint(hint))
+    };
+    problems.into_iter().filter_map(report).collect()
 }
 
 /// The problems of a raw result, which needs at least `min_chars` characters. Empty if the contract accepts the result,

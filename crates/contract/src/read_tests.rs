@@ -192,8 +192,28 @@ fn up_to_twenty_problems_are_reported_with_their_paths() {
     ] {
         assert!(reported.iter().any(|line| line == expected), "{expected}\n{reported:#?}");
     }
+    let many: serde_json::Map<String, Value> =
+        (0..30).map(|at| (format!("F-{at}"), json!("maybe"))).collect();
+    let mut flagged = review("approve", Vec::new());
+    flagged["payload"]["flags"] = Value::Object(many);
+    assert_eq!(problems(flagged, &reviewer()).len(), 20);
+}
+
+// CORE-15 EP-06
+#[test]
+fn a_problem_that_all_entries_of_a_list_have_is_reported_once() {
     let bad = (0..30).map(|at| finding(&format!("F-{at}"), "awful", "design")).collect();
-    assert_eq!(problems(review("approve", bad), &reviewer()).len(), 20);
+    let mut document = review("approve", bad);
+    document["payload"]["summary"] = json!("");
+    let reported = problems(document, &reviewer());
+    assert_eq!(
+        reported,
+        [
+            "payload.findings[0].severity: expected one of `blocker`, `critical`, `major`, `minor`, found `awful` \
+             (29 other entries have the same problem)",
+            "payload.summary: expected a non-empty string, found an empty string",
+        ]
+    );
 }
 
 // EP-06

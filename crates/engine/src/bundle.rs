@@ -5,6 +5,7 @@ mod lowered;
 use crate::artifacts;
 use crate::clock;
 use crate::outputs;
+use crate::pinned::Pinned;
 use crate::row_names::REVERT;
 use crate::site::Trouble;
 use lowered::{ConfidenceEffect, confidence_effects};
@@ -44,6 +45,7 @@ pub fn text(reader: &Reader, run: &RunId) -> Result<String, LedgerError> {
     let notes = reader.notes(run)?;
     let mut page = Page { text: String::new() };
     page.head(&row);
+    page.failure(reader, &row)?;
     let confidence_effects = confidence_effects(reader, run)?;
     page.confidence(&row, &findings, &notes, &confidence_effects);
     page.tasks(reader, run, &checks)?;
@@ -56,6 +58,7 @@ pub fn text(reader: &Reader, run: &RunId) -> Result<String, LedgerError> {
     page.notes("Violations", &notes, NoteKind::Violation, "No role stepped outside its permissions.");
     page.notes("Warnings", &notes, NoteKind::Warning, "None.");
     page.notes("Decisions", &outputs::without_superseded(notes), NoteKind::Decision, "None recorded.");
+    page.conventions(reader, run)?;
     page.gates(reader, run)?;
     page.rollback(reader, &row)?;
     page.cost(reader, run, &row)?;
@@ -74,6 +77,22 @@ impl Page {
 
     fn section(&mut self, title: &str) {
         let _ = write!(self.text, "\n## {title}\n\n");
+    }
+
+    /// Why a run failed, and the command that prints the whole output of the dispatch that failed.
+    fn failure(&mut self, reader: &Reader, row: &RunRow) -> Result<(), LedgerError> {
+        if row.stage != RunStage::Failed {
+            return Ok(());
+        }
+        if let Some(last) = reader.rulings(&row.run, 0)?.last() {
+            self.line(format!("- because: {}", cell(&last.ruling.why)));
+            let dispatches = reader.dispatches(&row.run)?;
+            let failed = dispatches.iter().rfind(|dispatch| dispatch.phase == last.ruling.phase);
+            if let Some(failed) = failed.filter(|dispatch| dispatch.failure.is_some()) {
+                self.line(format!("- whole output: `remand output {} --run {}`", failed.command, row.run));
+            }
+        }
+        Ok(())
     }
 
     fn head(&mut self, row: &RunRow) {
@@ -121,6 +140,22 @@ impl Page {
                 self.line(format!("- {line}"));
             }
         }
+    }
+
+    /// The conventions that agents were given.
+    fn conventions(&mut self, reader: &Reader, run: &RunId) -> Result<(), LedgerError> {
+        let Some(pinned) = Pinned::of(reader, run)? else { return Ok(()) };
+        self.section("Conventions");
+        if pinned.conventions.files.is_empty() {
+            self.line("The repository has none, or the settings turn them off.");
+        }
+        for file in &pinned.conventions.files {
+            self.line(format!("- {}, for {}", file.paths.join(" and "), file.scope()));
+        }
+        if let Some(notice) = pinned.conventions.notice() {
+            self.line(format!("- {notice}"));
+        }
+        Ok(())
     }
 
     fn tasks(&mut self, reader: &Reader, run: &RunId, checks: &[CheckRow]) -> Result<(), LedgerError> {

@@ -9,6 +9,7 @@ pub mod home;
 pub mod lock;
 
 pub mod config;
+pub mod conventions;
 pub mod pinned;
 pub mod subject;
 

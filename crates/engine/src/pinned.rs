@@ -1,5 +1,6 @@
 //! The inputs of a run that are fixed when it starts. A later change of a file never affects the run.
 
+use crate::conventions::Conventions;
 use remand_agents::driver::{AgentRow, Prices};
 use remand_checks::CheckSpec;
 use remand_kernel::Program;
@@ -25,6 +26,9 @@ pub struct Pinned {
     pub rounds: RoundRules,
     /// The agents for its roles, by name.
     pub agents: BTreeMap<String, PinnedAgent>,
+    /// The conventions that agents get if they see the work tree.
+    #[serde(default)]
+    pub conventions: Conventions,
     /// Prices for agents that do not report their cost.
     #[serde(default)]
     pub prices: Prices,

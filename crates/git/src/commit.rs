@@ -53,12 +53,47 @@ impl RunTrees {
         }
         let CommitPoint { before, parent } = self.next_commit_point()?;
         let state = CommitState { tree: self.with_files(&main.tree, documents)?, commit: main.commit };
-        self.restore_main_tree(&state)?;
+        match self.attempt(&state, &parent, &self.commit_text(message, command), set_up)? {
+            AttemptResult::Made(commit) => {
+                let commit = self.sign_if_configured(commit, &parent)?;
+                self.record_commit(command, &commit)?;
+                self.repository.move_reference(&self.branch_reference(), before.as_ref(), &commit)?;
+                Ok(FinalCommit::Committed { commit })
+            }
+            AttemptResult::Refused(output) => Ok(FinalCommit::HookRefused { output }),
+            AttemptResult::Changed(tree, output) => Ok(FinalCommit::HookChangedTree { tree, output }),
+        }
+    }
+
+    /// Tries the user's hooks on a commit of the main line. The commit is not signed and on no branch.
+    pub fn try_hooks(
+        &self,
+        message: &CommitMessage,
+        set_up: SetUpHooks<'_>,
+    ) -> Result<FinalCommit, GitError> {
+        let _main = self.main_guard();
+        let text = self.commit_text(message, "hooks");
+        Ok(match self.attempt(&self.main_state()?, self.base(), &text, set_up)? {
+            AttemptResult::Made(commit) => FinalCommit::Committed { commit },
+            AttemptResult::Refused(output) => FinalCommit::HookRefused { output },
+            AttemptResult::Changed(tree, output) => FinalCommit::HookChangedTree { tree, output },
+        })
+    }
+
+    /// Runs `git commit` with the user's hooks in a separate repository. The caller holds the main line.
+    fn attempt(
+        &self,
+        state: &CommitState,
+        parent: &CommitId,
+        text: &str,
+        set_up: SetUpHooks<'_>,
+    ) -> Result<AttemptResult, GitError> {
+        self.restore_main_tree(state)?;
         let main = self.main_tree();
         let mut hook_files = set_up(main.path()).map_err(error::file("prepare for hooks", main.path()))?;
         let hooks = self.hooks_folder(&state.tree, &mut hook_files);
         let prepared =
-            hooks.and_then(|hooks| Ok((hooks, self.create_side_repository(&state, &parent, &hook_files)?)));
+            hooks.and_then(|hooks| Ok((hooks, self.create_side_repository(state, parent, &hook_files)?)));
         let (hooks, side) = match prepared {
             Ok(prepared) => prepared,
             Err(error) => {
@@ -66,25 +101,14 @@ impl RunTrees {
                 return Err(error);
             }
         };
-        let text = self.commit_text(message, command);
-        let attempt = self.try_commit(&side, &text, &hooks, &hook_files);
+        let attempt = self.try_commit(&side, text, &hooks, &hook_files);
         self.remove_hook_files(&hook_files)?;
-        let result = attempt.and_then(|attempt| self.evaluate(&state, &side, attempt));
+        let result = attempt.and_then(|attempt| self.evaluate(state, &side, attempt));
         self.remove_side_repository(&side)?;
-        match result {
-            Ok(AttemptResult::Made(commit)) => {
-                let commit = self.sign_if_configured(commit, &parent)?;
-                self.record_commit(command, &commit)?;
-                self.repository.move_reference(&self.branch_reference(), before.as_ref(), &commit)?;
-                Ok(FinalCommit::Committed { commit })
-            }
-            Ok(AttemptResult::Refused(output)) => Ok(FinalCommit::HookRefused { output }),
-            Ok(AttemptResult::Changed(tree, output)) => Ok(FinalCommit::HookChangedTree { tree, output }),
-            Err(error) => {
-                self.restore_main_tree(&state)?;
-                Err(error)
-            }
+        if result.is_err() {
+            self.restore_main_tree(state)?;
         }
+        result
     }
 
     /// The commit on the run's branch that a command has made, even if the run was killed afterwards.

@@ -3,7 +3,7 @@
 use super::call::Call;
 use super::invocation::{CallMode, path};
 use super::remove::{remove_inside, remove_with_empty_parents};
-use super::{GitError, RunTrees, TreeId, error};
+use super::{GitError, Repository, RunTrees, TreeId, error};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -20,6 +20,23 @@ pub struct HookFiles {
 
 /// Adds files to a work tree for hooks.
 pub type SetUpHooks<'f> = &'f dyn Fn(&Path) -> io::Result<HookFiles>;
+
+/// The hooks that `git commit` runs.
+const COMMIT_HOOKS: [&str; 4] = ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"];
+
+impl Repository {
+    /// The names of the user's hooks that run on a commit.
+    pub fn commit_hooks(&self) -> Result<Vec<&'static str>, GitError> {
+        let words = ["config", "--type=path", "--get", "core.hooksPath"];
+        let output = Call::new(&self.checkout(), CallMode::AsUser, words).run_unchecked()?;
+        let value = output.stdout.strip_suffix(b"\n").unwrap_or(&output.stdout);
+        let folder = match value.is_empty() {
+            true => self.common_dir().join("hooks"),
+            false => self.root().join(path(value)),
+        };
+        Ok(COMMIT_HOOKS.into_iter().filter(|name| folder.join(name).is_file()).collect())
+    }
+}
 
 impl RunTrees {
     /// Returns the folder of the user's hooks, for a commit in the main work tree. Copies an untracked folder, such as that

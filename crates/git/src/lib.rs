@@ -74,7 +74,7 @@ pub use remove::{create_parents, has_real_parents, remove, remove_inside};
 pub use repository::{CheckoutHead, Repository};
 pub use rollback::{RollbackResult, RunCommits, has_committed, rollback};
 pub use run::{CommitState, RunTrees};
-pub use stale::{BranchFate, StaleRun, clean, stale_runs};
+pub use stale::{BranchFate, StaleRun, clean, is_cleaned, stale_runs};
 pub use temporary_checkout::TemporaryCheckout;
 pub use undo::UndoneTasks;
 pub use worktree::WorkTree;

@@ -4,7 +4,7 @@ use super::GitError;
 use super::error::{self, UserProgram};
 use super::invocation::{CallOutput, Invocation};
 use super::remove::remove;
-use remand_process::confine::Policy;
+use remand_process::confine::{Policy, PrivateFolders};
 use remand_process::{Cancel, Confinement, Exit, JobEnd, ProcessJob, SpawnError, Survivors};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -34,6 +34,8 @@ pub struct GitProgramLimits {
     pub environment: BTreeMap<OsString, OsString>,
     /// The basic sandbox policy; each call adds what it needs.
     pub policy: Policy,
+    /// What a commit's hooks have for themselves, such as a home in which they may write.
+    pub private_to_hooks: Option<PrivateFolders>,
     /// Git settings files that contain secrets. Git may read them; the programs that it starts may not.
     pub secret: Vec<PathBuf>,
     /// The parent of the temporary folders of calls.
@@ -76,7 +78,10 @@ impl GitProgramLimits {
         let mut job = invocation.job();
         let scratch = self.prepare(&mut job, "git")?;
         job.marker = self.marker.clone();
-        let policy = self.policy_for(&scratch, writes, reads);
+        let mut policy = self.policy_for(&scratch, writes, reads);
+        let storage = scratch.join("private");
+        let private = self.private_to_hooks.clone();
+        policy.private = private.map(|private| PrivateFolders { storage, ..private });
         job.confine = Some(Confinement { exe: self.program.clone(), policy });
         let output = run_job(&job, "git commit", UserProgram::Hook, &self.cancel);
         remove(&scratch)?;

@@ -2,7 +2,7 @@
 
 use super::call::git;
 use super::invocation::path;
-use super::names::{branch_of, run_of_lock, tag_of, work_tree_prefix};
+use super::names::{base_reference, branch_of, run_of_lock, tag_of, work_tree_prefix};
 use super::remove::remove;
 use super::worktree::{break_lock, write_atomically};
 use super::{GitError, Repository, error};
@@ -82,6 +82,11 @@ pub fn stale_runs(
         }
     }
     Ok(found.into_values().collect())
+}
+
+/// Whether the references of a run are gone, and with them its work.
+pub fn is_cleaned(repository: &Repository, run: &str) -> Result<bool, GitError> {
+    Ok(repository.reference(&base_reference(run))?.is_none())
 }
 
 /// Removes what `stale_runs` listed. Branches with commits that are on no other branch stay.

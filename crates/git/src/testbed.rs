@@ -91,6 +91,7 @@ impl Testbed {
             program,
             environment: ["PATH", "HOME"].map(variable).into(),
             policy: Policy::default(),
+            private_to_hooks: None,
             secret: Vec::new(),
             scratch: self.folder.path().join("scratch"),
             // Jobs kill all processes with their marker, so concurrent tests need different markers.

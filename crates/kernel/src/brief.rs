@@ -166,3 +166,191 @@ pub fn is_author(program: &Program, phase: PhaseId, reader: PhaseId) -> bool {
         .flat_map(|id| &program.contract(*id).changes)
         .any(|artifact| author.writes.contains(artifact) && is_read(artifact))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{ContractId, OperationId};
+    use crate::program::{Contract, Nearest, Phase};
+    use alloc::string::ToString;
+    use alloc::vec;
+
+    const PLAN: PhaseId = PhaseId(0);
+    const CODE: PhaseId = PhaseId(1);
+    const REVIEW: PhaseId = PhaseId(2);
+    const CHECKS: PhaseId = PhaseId(3);
+
+    fn phase(name: &str, work: Work) -> Phase {
+        Phase {
+            name: name.to_string(),
+            owner: None,
+            aside: false,
+            when: None,
+            work,
+            reads: Vec::new(),
+            may_read: Vec::new(),
+            writes: Vec::new(),
+            discards: Vec::new(),
+            sets: Vec::new(),
+            routes: Vec::new(),
+            qualified: Vec::new(),
+            round: None,
+            retries: 0,
+            repeats: 0,
+            status: String::new(),
+            checkpoint: false,
+            everything: false,
+            afresh: false,
+            line: 0,
+        }
+    }
+
+    /// Plan, code, review and checks; code changes the tree that review reads.
+    fn program() -> Program {
+        let contract = |role: &str, changes: Vec<ArtifactId>| Contract {
+            role: role.to_string(),
+            mode: String::new(),
+            says: Vec::new(),
+            mild: None,
+            findings: false,
+            by_kind: false,
+            changes,
+            states_approach: false,
+            guarded: false,
+            lists: Vec::new(),
+        };
+        let role = |contract: u16| Work::Role { contract: ContractId(contract), nearest: Nearest::Named };
+        let tree = vec![ArtifactId(0)];
+        Program {
+            name: "w".to_string(),
+            about: String::new(),
+            subject: "request".to_string(),
+            phases: vec![
+                phase("plan", role(0)),
+                Phase { writes: tree.clone(), ..phase("code", role(1)) },
+                Phase { reads: tree.clone(), ..phase("review", role(0)) },
+                phase("checks", Work::Operation { operation: OperationId(0) }),
+            ],
+            budgets: Vec::new(),
+            artifacts: vec!["code".to_string()],
+            signals: Vec::new(),
+            flags: Vec::new(),
+            lists: Vec::new(),
+            contracts: vec![contract("thinker", Vec::new()), contract("coder", tree)],
+            operations: Vec::new(),
+            injects: Vec::new(),
+            confirms_origin: false,
+            failure: Vec::new(),
+        }
+    }
+
+    fn visit(phase: PhaseId, onward: Onward) -> PastVisit {
+        PastVisit { phase, task: None, onward, spoke: true, has_result: true }
+    }
+
+    fn of_task(task: &str, visit: PastVisit) -> PastVisit {
+        PastVisit { task: Some(task.to_string()), ..visit }
+    }
+
+    use Onward::{Plainly, Repeated, Routed};
+
+    // HO-01 HO-02
+    #[test]
+    fn a_phase_that_runs_again_is_given_its_last_work_and_what_was_said_since() {
+        let history =
+            [visit(REVIEW, Routed), visit(CODE, Plainly), visit(CHECKS, Plainly), visit(REVIEW, Routed)];
+        let brief = brief(&program(), &history, CODE, None);
+        assert_eq!(brief, Brief { own: Some(1), way: vec![3], authors: vec![] });
+    }
+
+    // HO-02
+    #[test]
+    fn a_phase_that_repeats_itself_keeps_what_it_heard() {
+        let history = [visit(REVIEW, Routed), visit(CODE, Repeated)];
+        let brief = brief(&program(), &history, CODE, None);
+        assert_eq!((brief.own, brief.way), (Some(1), vec![0]));
+    }
+
+    // HO-01
+    #[test]
+    fn a_visit_without_a_result_is_news_and_the_earlier_work_stays_the_last_work() {
+        let failed = PastVisit { has_result: false, ..visit(CODE, Routed) };
+        let history = [visit(CODE, Plainly), visit(REVIEW, Routed), failed];
+        let brief = brief(&program(), &history, CODE, None);
+        assert_eq!((brief.own, brief.way), (Some(0), vec![1, 2]));
+    }
+
+    // HO-02
+    #[test]
+    fn the_main_line_forgets_what_was_said_before_a_phase_ran_for_the_first_time() {
+        let history = [visit(PLAN, Routed), visit(CODE, Plainly)];
+        assert_eq!(brief(&program(), &history, REVIEW, None).way, Vec::<usize>::new());
+        let aside = [visit(PLAN, Plainly), visit(CODE, Routed)];
+        assert_eq!(brief(&program(), &aside, REVIEW, None).way, vec![1]);
+    }
+
+    // HO-04
+    #[test]
+    fn a_phase_that_reads_everything_hears_every_visit_and_forgets_none() {
+        let mut program = program();
+        program.phases[REVIEW.index()].everything = true;
+        let history =
+            [visit(PLAN, Plainly), visit(CODE, Plainly), visit(REVIEW, Routed), visit(CODE, Plainly)];
+        let brief = brief(&program, &history, REVIEW, None);
+        assert_eq!((brief.own, brief.way), (Some(2), vec![0, 1, 3]));
+    }
+
+    // HO-01
+    #[test]
+    fn a_phase_that_starts_afresh_is_not_given_its_own_work() {
+        let mut program = program();
+        program.phases[CODE.index()].afresh = true;
+        let history = [visit(CODE, Plainly), visit(REVIEW, Routed)];
+        let brief = brief(&program, &history, CODE, None);
+        assert_eq!((brief.own, brief.way), (None, vec![1]));
+    }
+
+    // HO-01
+    #[test]
+    fn the_visits_of_another_task_belong_to_that_task() {
+        let history = [
+            of_task("t1", visit(CODE, Plainly)),
+            of_task("t2", visit(CODE, Plainly)),
+            of_task("t2", visit(REVIEW, Routed)),
+            of_task("t1", visit(REVIEW, Routed)),
+        ];
+        let brief = brief(&program(), &history, CODE, Some("t1"));
+        assert_eq!(brief, Brief { own: Some(0), way: vec![3], authors: vec![] });
+    }
+
+    // HO-04
+    #[test]
+    fn the_reader_of_a_tree_is_given_the_last_report_of_each_author() {
+        let history = [
+            of_task("t1", visit(CODE, Plainly)),
+            of_task("t2", visit(CODE, Plainly)),
+            of_task("t1", visit(CODE, Plainly)),
+            visit(PLAN, Plainly),
+        ];
+        assert_eq!(brief(&program(), &history, REVIEW, None).authors, vec![1, 2]);
+        assert_eq!(brief(&program(), &history, PLAN, None).authors, Vec::<usize>::new());
+    }
+
+    // HO-02
+    #[test]
+    fn an_accepted_result_of_the_engine_replaces_its_earlier_complaint() {
+        let failed = [visit(CODE, Plainly), visit(CHECKS, Routed), visit(REVIEW, Routed)];
+        assert_eq!(brief(&program(), &failed, CODE, None).way, vec![1, 2]);
+        let passed =
+            [visit(CODE, Plainly), visit(CHECKS, Routed), visit(CHECKS, Plainly), visit(REVIEW, Routed)];
+        assert_eq!(brief(&program(), &passed, CODE, None).way, vec![3]);
+    }
+
+    // HO-02
+    #[test]
+    fn a_result_that_is_reused_says_nothing() {
+        let reused = PastVisit { spoke: false, ..visit(PLAN, Routed) };
+        let history = [visit(CODE, Plainly), reused];
+        assert_eq!(brief(&program(), &history, CODE, None).way, Vec::<usize>::new());
+    }
+}

@@ -50,6 +50,10 @@ pub enum Event {
     Resumed {
         by: String,
     },
+    /// A human retried a run that an agent's failure or a commit hook ended.
+    Retried {
+        by: String,
+    },
     /// A human rolled the run back to the start of this round.
     RolledBack {
         to: u16,

@@ -438,6 +438,11 @@ impl Contract {
     pub fn title(&self) -> String {
         if self.mode.is_empty() { self.role.clone() } else { alloc::format!("{}/{}", self.role, self.mode) }
     }
+
+    /// Whether the role judges work: it reports findings, and changes nothing or has a verdict for minor findings only.
+    pub fn judges(&self) -> bool {
+        self.findings && (self.changes.is_empty() || self.mild.is_some())
+    }
 }
 
 /// An engine operation: its results and what it may change.

@@ -35,6 +35,10 @@ impl Ruling {
         let why = match (&self.why, &other.why) {
             (Why::Detected { .. }, Why::Detected { .. }) => true,
             (Why::Failed { failure: mine, .. }, Why::Failed { failure: theirs, .. }) => mine == theirs,
+            (
+                Why::BelowQuorum { have, need, .. },
+                Why::BelowQuorum { have: their_have, need: their_need, .. },
+            ) => (have, need) == (their_have, their_need),
             (mine, theirs) => mine == theirs,
         };
         why && *self == Ruling { why: self.why.clone(), ..other.clone() }
@@ -77,6 +81,8 @@ pub enum Disposition {
     Hold,
     /// The run continues after a hold or a pause.
     GoOn,
+    /// The failed seats of a phase are issued again, after the run had ended.
+    Retry,
     Pause,
     Cancel,
     /// Artifacts were restored to the start of this round.
@@ -101,6 +107,15 @@ pub struct Charge {
     pub budget: BudgetId,
     pub before: u16,
     pub after: u16,
+}
+
+/// A member of a phase that gave no result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedMember {
+    /// The number of members of the phase.
+    pub of: u16,
+    pub failure: Failure,
+    pub detail: String,
 }
 
 /// The reason for a ruling.
@@ -143,6 +158,9 @@ pub enum Why {
     BelowQuorum {
         have: u16,
         need: u16,
+        /// The first member that failed. Old journals do not record it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failed: Option<FailedMember>,
     },
     /// The phase's inputs have not changed since its last result.
     SameInputs,

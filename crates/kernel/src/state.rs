@@ -17,6 +17,9 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::end::End;
 
+/// How often a run can be retried, so that a run ends however often its human retries it.
+pub const MAX_RETRIES: u16 = 3;
+
 /// The state of one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
@@ -81,6 +84,25 @@ pub struct State {
     /// The commit that reverted the run's commit.
     #[serde(default)]
     pub reverted: Option<String>,
+    /// Where a retry continues, if the run ends now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_point: Option<RetryPoint>,
+    /// How often the run was retried.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retries: u16,
+}
+
+fn is_zero(count: &u16) -> bool {
+    *count == 0
+}
+
+/// The lanes of a run when a phase of it failed. The seats that a retry issues again are held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RetryPoint {
+    /// The signal of the failed phase.
+    pub signal: SignalId,
+    pub main: LaneState,
+    pub tasks: Vec<TaskRun>,
 }
 
 /// The stage of a run.
@@ -374,6 +396,8 @@ impl State {
             granted: UsageTotals::default(),
             used: UsageTotals::default(),
             reverted: None,
+            retry_point: None,
+            retries: 0,
         }
     }
 
@@ -406,6 +430,11 @@ impl State {
             Stage::Ended(end) => Some(end),
             Stage::Fresh | Stage::Running | Stage::Ending { .. } => None,
         }
+    }
+
+    /// Whether a human can retry the run, which is over.
+    pub fn can_be_retried(&self) -> bool {
+        self.end().is_some() && self.retry_point.is_some() && self.retries < MAX_RETRIES
     }
 
     /// The state of a lane, while the lane exists.

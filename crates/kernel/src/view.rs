@@ -3,7 +3,7 @@
 use crate::command::{Command, QuestionKind};
 use crate::ids::{Lane, ListId, PhaseId, SignalId};
 use crate::program::{Action, Items, Program, Work};
-use crate::ruling::{Disposition, Rule, Ruling, Why};
+use crate::ruling::{Disposition, FailedMember, Rule, Ruling, Why};
 use crate::signal::Failure;
 use crate::state::{End, State};
 use alloc::format;
@@ -56,6 +56,7 @@ pub fn ruling(program: &Program, state: &State, ruling: &Ruling) -> RulingView {
         }
         Disposition::Hold => ("hold and ask a human".to_string(), None),
         Disposition::GoOn => ("continue".to_string(), None),
+        Disposition::Retry => ("retry".to_string(), None),
         Disposition::Pause => ("pause".to_string(), None),
         Disposition::Cancel => ("cancel".to_string(), None),
         Disposition::RollBack { round, .. } => (format!("roll back to the start of round {round}"), None),
@@ -94,6 +95,9 @@ pub fn ruling(program: &Program, state: &State, ruling: &Ruling) -> RulingView {
         why: match (&ruling.why, &program.phase(ruling.phase).work) {
             (Why::Said, Work::Operation { .. }) => "the operation's result".to_string(),
             (Why::Said, _) => "the role's verdict".to_string(),
+            (Why::BelowQuorum { have, failed: Some(failed), .. }, _) => {
+                failed_members(&members_of(program, ruling.phase), *have, failed)
+            }
             (Why::Tally { members }, _) => tally_words(program, state, ruling.phase, members),
             (other, _) => reason(program, other),
         },
@@ -169,6 +173,42 @@ fn tally_words(program: &Program, state: &State, phase: PhaseId, members: &[Opti
     words.join(", ")
 }
 
+/// The members of a phase by their role, in the plural.
+fn members_of(program: &Program, phase: PhaseId) -> String {
+    let title = match program.phase(phase).contracts() {
+        [contract] => program.contract(*contract).title(),
+        _ => String::new(),
+    };
+    // A mode follows the role: `reviewer/design`.
+    let role = title.split('/').next().unwrap_or_default();
+    let is_person = ["er", "or", "ist"].iter().any(|ending| role.ends_with(ending));
+    if is_person { format!("{role}s") } else { "members".to_string() }
+}
+
+/// How many members failed, and why the first of them did.
+fn failed_members(members: &str, have: u16, failed: &FailedMember) -> String {
+    let why = failure_reason(failed.failure, &failed.detail);
+    let of = number_word(failed.of);
+    match failed.of.saturating_sub(have) {
+        0 | 1 => format!("one of {of} {members} failed: {why}"),
+        more => format!("{} of {of} {members} failed, the first because: {why}", number_word(more)),
+    }
+}
+
+/// A small number as a word.
+fn number_word(number: u16) -> String {
+    const WORDS: [&str; 10] =
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+    WORDS.get(usize::from(number)).map_or_else(|| number.to_string(), |word| (*word).to_string())
+}
+
+fn failure_reason(failure: Failure, detail: &str) -> String {
+    match detail {
+        "" => failure_words(failure).to_string(),
+        detail => format!("{}: {detail}", failure_words(failure)),
+    }
+}
+
 /// An action as a workflow file would write it.
 pub fn action_words(program: &Program, action: &Action) -> String {
     let name = |id: &PhaseId| program.phase(*id).name.as_str();
@@ -216,8 +256,7 @@ fn reason(program: &Program, why: &Why) -> String {
         Why::SecurityBlocker { finding } => {
             format!("finding {finding} is a security blocker, which overrides the verdict")
         }
-        Why::Failed { failure, detail } if detail.is_empty() => failure_words(*failure).to_string(),
-        Why::Failed { failure, detail } => format!("{}: {detail}", failure_words(*failure)),
+        Why::Failed { failure, detail } => failure_reason(*failure, detail),
         Why::Injected { phases, assumed } => {
             let names: Vec<&str> = phases.iter().map(|id| program.phase(*id).name.as_str()).collect();
             if *assumed {
@@ -229,7 +268,10 @@ fn reason(program: &Program, why: &Why) -> String {
                 format!("the findings were injected by {}; work resumes at the earliest", names.join(", "))
             }
         }
-        Why::BelowQuorum { have, need } => format!("results from {have} members, but {need} are needed"),
+        Why::BelowQuorum { have, need, failed: None } => {
+            format!("results from {have} members, but {need} are needed")
+        }
+        Why::BelowQuorum { have, failed: Some(failed), .. } => failed_members("members", *have, failed),
         Why::SameInputs => "its inputs are unchanged, and it has no findings to deal with".to_string(),
         Why::Autonomous => "the run is autonomous, so the default answer applies".to_string(),
         Why::Limit { limit } => format!("the limit on {limit} is reached"),

@@ -98,7 +98,7 @@ impl RulingKind {
     pub fn of(disposition: &Disposition) -> RulingKind {
         match disposition {
             Disposition::Follow { action, .. } => RulingKind::of_action(action),
-            Disposition::Again { .. } => RulingKind::Retry,
+            Disposition::Again { .. } | Disposition::Retry => RulingKind::Retry,
             Disposition::Hold => RulingKind::Hold,
             Disposition::GoOn => RulingKind::Continue,
             Disposition::Pause => RulingKind::Pause,

@@ -481,6 +481,7 @@ fn event_kind(event: &Event) -> &'static str {
         Event::Cancelled { .. } => "cancelled",
         Event::Paused { .. } => "paused",
         Event::Resumed { .. } => "resumed",
+        Event::Retried { .. } => "retried",
         Event::RolledBack { .. } => "rolled-back",
         Event::ApproachRemoved { .. } => "approach-removed",
         Event::Reattributed { .. } => "reattributed",

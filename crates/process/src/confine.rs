@@ -10,6 +10,8 @@ mod capabilities;
 mod filter;
 mod landlocked;
 mod limits;
+#[cfg(target_os = "linux")]
+mod namespaces;
 mod policy;
 mod privacy;
 pub mod programs;
@@ -17,8 +19,10 @@ pub mod programs;
 mod readable;
 #[cfg(target_os = "linux")]
 mod supervisor;
+#[cfg(target_os = "linux")]
+mod view;
 
-pub use policy::{ConfineError, Enforcement, EnforcementLevel, Policy};
+pub use policy::{ConfineError, Enforcement, EnforcementLevel, Policy, PrivateFolders, TEMPORARY_FOLDERS};
 pub use privacy::Privacy;
 
 pub(crate) use limits::limit_memory_of;
@@ -27,10 +31,28 @@ use rustix::process::Pid;
 use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
+use std::process::Stdio;
 
-/// Reports how much of the strictest policy this machine enforces.
-pub fn probe() -> Enforcement {
-    enforcement(&Policy { hidden: vec!["/proc/1".into()], ..Policy::default() })
+/// Reports how much of the strictest policy this machine enforces. `exe` implements `confine`.
+pub fn probe(exe: &Path) -> Enforcement {
+    let mut enforcement = enforcement(&Policy { hidden: vec!["/proc/1".into()], ..Policy::default() });
+    if !can_isolate(exe) {
+        enforcement.gaps.push(policy::PRIVATE.to_string());
+    }
+    enforcement
+}
+
+/// Whether a program can have a network and folders for itself. Only a process with one thread can find out.
+fn can_isolate(exe: &Path) -> bool {
+    let private = PrivateFolders { required: true, ..PrivateFolders::default() };
+    let policy = Policy { private: Some(private), ..Policy::default() };
+    let started = wrap(exe, &policy, &["true".into()]).ok().and_then(|argv| {
+        let (program, rest) = argv.split_first()?;
+        let mut command = std::process::Command::new(program);
+        command.args(rest).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().ok()
+    });
+    started.is_some_and(|status| status.success())
 }
 
 /// Prevents other processes of the user from reading this one's memory and environment.

@@ -57,7 +57,7 @@ impl Draft<'_> {
         match action {
             ScriptAction::Print(text) => self.add_text(text),
             ScriptAction::Sleep(pause) => self.next.pause += pause.0,
-            ScriptAction::Service(outage) => self.next.outages.push((index, *outage)),
+            ScriptAction::Service(outage) => self.next.outages.push((index, outage.clone())),
             ScriptAction::Answer(text) => self.final_text.push(text.clone()),
             ScriptAction::Result(value) => self.submit(value),
             ScriptAction::Hang(_) => self.end_turn(TurnEnd::Hang),

@@ -53,12 +53,12 @@ impl ScriptPlayer {
                 missing_entry(&dispatch.info, None)
             );
             return PlayedResponse::Fail {
-                outage: Outage { status: 400, retry_after: None, times: None },
+                outage: Outage { status: 400, retry_after: None, times: None, message: None },
                 message,
             };
         };
         if let Some(message) = entry.missing(&conversation.prompt_text()) {
-            let outage = Outage { status: 400, retry_after: None, times: None };
+            let outage = Outage { status: 400, retry_after: None, times: None, message: None };
             return PlayedResponse::Fail { outage, message };
         }
         let plan = self.plan(&entry, conversation, dispatch);
@@ -69,8 +69,8 @@ impl ScriptPlayer {
             if outage.times.is_none_or(|times| *served < times) {
                 *served += 1;
                 return PlayedResponse::Fail {
-                    outage: *outage,
-                    message: format!("scripted {}", outage.status),
+                    message: outage.message.clone().unwrap_or_else(|| format!("scripted {}", outage.status)),
+                    outage: outage.clone(),
                 };
             }
         }

@@ -102,7 +102,7 @@ fn own_work(program: &Program, id: PhaseId) -> Vec<String> {
     let documents: Vec<ArtifactId> =
         phase.writes.iter().filter(|artifact| !is_tree(artifact)).copied().collect();
     let contracts = phase.contracts().iter().map(|contract| program.contract(*contract));
-    let reviews = contracts.into_iter().any(|contract| contract.findings && contract.changes.is_empty());
+    let reviews = contracts.into_iter().any(Contract::judges);
     match (documents.is_empty(), reviews) {
         (false, _) => {
             artifacts(program, &documents).into_iter().map(|name| format!("its own {name}")).collect()

@@ -133,7 +133,7 @@ pub const ROLE_KEYS: &[KeyDoc] = &[
     (
         "needs",
         "a list of needs",
-        "What it must be given on every way in: an artifact, `A or B`, `report of ROLE`, `evidence`, `own work`, `reason`, or `everything`. `subject` stands for what the run works on, whatever its name. A406 proves that each workflow supplies it.",
+        "What it must be given on every way in: an artifact, `A or B`, `A if any`, `report of ROLE`, `report of author`, `evidence`, `own work`, `reason`, or `everything`. `subject` stands for what the run works on, whatever its name; next to a document that some phase writes, it does not count. A406 proves that each workflow supplies it.",
     ),
     ("result", "the name of a result", "The schema of its result; `completion-contract` by default."),
     ("time", "minutes", "How long one dispatch may take; 30 by default."),

@@ -7,11 +7,13 @@ use std::fmt;
 pub enum Need {
     /// One of these documents.
     Document(Vec<String>),
-    /// The result of one of these roles.
+    /// This document, as soon as it exists.
+    IfAny(String),
+    /// The result of one of these roles; [`AUTHOR`] stands for each role that changed a tree under review.
     Report(Vec<String>),
     /// The engine's checks of the tree as it is now.
     Evidence,
-    /// Its own last work, when it runs again.
+    /// Its own last work or its own last review, when it runs again.
     OwnWork,
     /// What was said on the way that led to it.
     Reason,
@@ -20,10 +22,14 @@ pub enum Need {
 }
 
 /// The form of a need, for messages and the reference.
-pub const FORM: &str = "an artifact, `A or B`, `report of ROLE`, `report of ROLE or ROLE`, `evidence`, `own work`, `reason` or `everything`";
+pub const FORM: &str = "an artifact, `A or B`, `A if any`, `report of ROLE`, `report of ROLE or ROLE`, `report of author`, `evidence`, `own work`, `reason` or `everything`";
+
+/// Whoever changed a tree that the role reads, in a need for a report.
+pub const AUTHOR: &str = "author";
 
 const REPORT_OF: &str = "report of ";
 const OR: &str = " or ";
+const IF_ANY: &str = " if any";
 
 impl Need {
     /// Reads a need; `None` if it has another form.
@@ -35,12 +41,15 @@ impl Need {
             "everything" => return Some(Need::Everything),
             _ => text.strip_prefix(REPORT_OF),
         };
-        let names: Vec<String> =
-            named.unwrap_or(text).split(OR).map(|name| name.trim().to_string()).collect();
         let is_name = |name: &String| {
             !name.is_empty()
                 && name.chars().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || "-/".contains(it))
         };
+        if let Some(name) = text.strip_suffix(IF_ANY) {
+            return Some(name.to_string()).filter(is_name).map(Need::IfAny);
+        }
+        let names: Vec<String> =
+            named.unwrap_or(text).split(OR).map(|name| name.trim().to_string()).collect();
         if !names.iter().all(is_name) {
             return None;
         }
@@ -52,6 +61,7 @@ impl fmt::Display for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Need::Document(names) => f.write_str(&names.join(OR)),
+            Need::IfAny(name) => write!(f, "{name}{IF_ANY}"),
             Need::Report(roles) => write!(f, "{REPORT_OF}{}", roles.join(OR)),
             Need::Evidence => f.write_str("evidence"),
             Need::OwnWork => f.write_str("own work"),

@@ -152,6 +152,10 @@ impl Driver for CliDriver {
         self.row.unseen.clone()
     }
 
+    fn own_commands(&self) -> Option<&str> {
+        self.row.own_commands.as_deref()
+    }
+
     fn copies(&self) -> Vec<PathBuf> {
         self.row.credentials.iter().chain(&self.row.copies).map(PathBuf::from).collect()
     }
@@ -225,11 +229,14 @@ impl CliDriver {
         let diagnosed = diagnosis::diagnose(&self.row, symptoms);
         let failure = diagnosed.map(|failure| (failure.failure(), failure.detail(&self.row)));
         failure.or_else(|| {
-            let detail = match reader.errors.last() {
-                Some(error) => format!("it ended with an error: {}", remand_notation::clean(error)),
-                None => "it ended without reporting that it was done".to_string(),
+            let detail = match (reader.errors.last(), ended.exit) {
+                (Some(error), exit) if exit.succeeded() || matches!(exit, Exit::Code(_)) => {
+                    format!("it ended with an error: {}", remand_notation::clean(error))
+                }
+                (None, exit) if exit.succeeded() => "it ended without reporting that it was done".to_string(),
+                (Some(_) | None, _) => return None,
             };
-            ended.exit.succeeded().then_some((Failure::Crashed, detail))
+            Some((Failure::Crashed, detail))
         })
     }
 

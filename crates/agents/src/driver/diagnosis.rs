@@ -12,13 +12,18 @@ const COMMON: &[(ServiceFailure, &str)] = &[
         ServiceFailure::ContextTooLong,
         r"context.{0,3}(length|window)|maximum context|prompt is too long|too many (input )?tokens|input is too long",
     ),
+    (ServiceFailure::Account, r"credit balance|billing|insufficient_quota|payment required|\b402\b"),
+    (
+        ServiceFailure::MissingVariable,
+        r"missing environment variable|environment variable .{0,60}not (set|found|defined)",
+    ),
     (
         ServiceFailure::Authentication,
-        r"\b40[13]\b|unauthori[sz]ed|unauthenticated|authentication|api.?key (is )?(not|missing|invalid|required)|(invalid|missing|incorrect|no) .{0,12}(api.?key|credentials|auth method)|not logged in|/login|log ?in (first|again)|token (has )?expired|credit balance|billing",
+        r"\b40[13]\b|unauthori[sz]ed|unauthenticated|authentication|api.?key (is )?(not|missing|invalid|required)|(invalid|missing|incorrect|no) .{0,12}(api.?key|credentials|auth method)|not logged in|/login|log ?in (first|again)|token (has )?expired",
     ),
     (
         ServiceFailure::RateLimit,
-        r"\b429\b|rate.?limit|too many requests|resource.?exhausted|usage limit|quota|insufficient_quota",
+        r"\b429\b|rate.?limit|too many requests|resource.?exhausted|usage limit|quota",
     ),
     (
         ServiceFailure::Overload,
@@ -112,7 +117,9 @@ fn has_match(pattern: &str, text: &str) -> bool {
 impl DiagnosedFailure {
     pub fn failure(&self) -> Failure {
         match self.kind {
-            ServiceFailure::Authentication
+            ServiceFailure::Account
+            | ServiceFailure::MissingVariable
+            | ServiceFailure::Authentication
             | ServiceFailure::RateLimit
             | ServiceFailure::Overload
             | ServiceFailure::Network
@@ -125,6 +132,11 @@ impl DiagnosedFailure {
     pub fn detail(&self, row: &AgentRow) -> String {
         let title = &row.title;
         let summary = match self.kind {
+            ServiceFailure::Account => format!("the account of {title} cannot pay for this"),
+            ServiceFailure::MissingVariable => format!(
+                "{title} needs an environment variable that it does not have; set it, and list it in \
+                 `sandbox.environment` if Remand does not pass it on"
+            ),
             ServiceFailure::Authentication => match row.sign_in.as_str() {
                 "" => format!("{title} is not signed in"),
                 how => format!("{title} is not signed in: {how}"),
@@ -208,6 +220,10 @@ mod tests {
             ("unexpected status 503 Service Unavailable", ServiceFailure::Overload),
             ("API Error: 529 overloaded_error", ServiceFailure::Overload),
             ("We’re currently experiencing high demand", ServiceFailure::Overload),
+            ("Credit balance is too low", ServiceFailure::Account),
+            ("API Error: 400 Your credit balance is too low to access the API", ServiceFailure::Account),
+            ("You exceeded your current quota, please check your plan and billing", ServiceFailure::Account),
+            ("Missing environment variable: `OPENAI_API_KEY`.", ServiceFailure::MissingVariable),
             ("connect ECONNREFUSED 127.0.0.1:9", ServiceFailure::Network),
             ("TypeError: fetch failed", ServiceFailure::Network),
             ("Your input exceeds the context window of this model", ServiceFailure::ContextTooLong),

@@ -141,6 +141,11 @@ pub trait Driver: Send + Sync {
         Vec::new()
     }
 
+    /// Text in every command that the agent's program itself runs, in contrast to its model.
+    fn own_commands(&self) -> Option<&str> {
+        None
+    }
+
     /// Files of the user's home that are copied into the agent's home under the same relative names.
     fn copies(&self) -> Vec<PathBuf> {
         Vec::new()

@@ -56,6 +56,9 @@ pub struct AgentRow {
     /// A name that begins with `**/` applies to every folder.
     #[serde(default)]
     pub unseen: Vec<String>,
+    /// Text in every command that the program itself runs, in contrast to its model.
+    #[serde(default)]
+    pub own_commands: Option<String>,
     /// The model to use if a role names none.
     #[serde(default)]
     pub model: Option<String>,
@@ -167,6 +170,10 @@ pub struct FailurePattern {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ServiceFailure {
+    /// The account has no money left.
+    Account,
+    /// The program needs an environment variable that is not set.
+    MissingVariable,
     Authentication,
     RateLimit,
     Overload,

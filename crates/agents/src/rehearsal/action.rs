@@ -138,7 +138,7 @@ impl<'de> Deserialize<'de> for FileMode {
 }
 
 /// An error response of the model's service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Outage {
     #[serde(deserialize_with = "error_status")]
@@ -149,6 +149,9 @@ pub struct Outage {
     /// How many requests get the error; all if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
+    /// The error message; by default one that names the status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 fn error_status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {

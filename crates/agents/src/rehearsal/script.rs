@@ -92,9 +92,16 @@ impl Script {
         Script::parse(&text, &path.display().to_string())
     }
 
-    /// Finds the entry for a dispatch: of the matching entries, the first one with the most keys.
+    /// Finds the entry for a dispatch: of the matching entries, the first one with the most keys. A role without a mode
+    /// stands for those of its modes that no entry names.
     pub fn entry(&self, info: &DispatchInfo) -> Option<&ScriptEntry> {
-        let matching = self.dispatches.iter().filter_map(|entry| Some((entry.match_count(info)?, entry)));
+        let role = info.role.split_once('/').map_or(info.role.as_str(), |(role, _)| role);
+        self.entry_for(&info.role, info).or_else(|| self.entry_for(role, info))
+    }
+
+    fn entry_for(&self, role: &str, info: &DispatchInfo) -> Option<&ScriptEntry> {
+        let of_role = self.dispatches.iter().filter(|entry| entry.role == role);
+        let matching = of_role.filter_map(|entry| Some((entry.match_count(info)?, entry)));
         matching.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, entry)| entry)
     }
 }
@@ -112,7 +119,7 @@ impl ScriptEntry {
             .then(|| format!("the agent was not given number {numbers} of the {all} texts under `given`"))
     }
 
-    /// The number of the entry's keys, if all of them match.
+    /// The number of the entry's keys, if all of them match; the role is known to match.
     fn match_count(&self, info: &DispatchInfo) -> Option<usize> {
         let matches = [
             self.task.as_ref().map(|task| info.task.as_ref() == Some(task)),
@@ -120,7 +127,6 @@ impl ScriptEntry {
             self.phase.as_ref().map(|phase| info.phase == *phase),
             self.round.map(|round| info.round == round),
             self.attempt.map(|attempt| info.attempt == attempt),
-            Some(self.role == info.role),
         ];
         let given = matches.into_iter().flatten();
         given.clone().all(|matches| matches).then(|| given.count())

@@ -56,6 +56,23 @@ fn the_entry_with_the_most_keys_wins_and_the_first_on_a_tie() {
 }
 
 #[test]
+fn a_role_without_a_mode_stands_for_its_modes_unless_another_entry_names_the_mode() {
+    let script = Script::parse(
+        "rehearsal: 1\nabout: modes\ndispatches:\n\
+         - {role: check, phase: build, round: 1, do: [print: any]}\n\
+         - {role: check/code, do: [print: code]}\n\
+         - {role: maker/code, do: [print: never]}\n",
+        "r.yaml",
+    )
+    .unwrap();
+    let found = |role: &str| printed(&script, &info(role, "build", 1));
+    assert_eq!(found("check/code").as_deref(), Some("code"));
+    assert_eq!(found("check/plan").as_deref(), Some("any"));
+    assert_eq!(found("check").as_deref(), Some("any"));
+    assert_eq!(found("maker"), None);
+}
+
+#[test]
 fn numbers_and_booleans_are_read_as_names() {
     let script = Script::parse(
         "rehearsal: 1\ndispatches:\n- {role: maker, task: 1, item: no, do: [print: 7]}\n",

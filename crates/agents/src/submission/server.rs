@@ -86,8 +86,9 @@ impl ServerHandler for SubmissionServer {
             let message = format!("there is no tool `{}`; use `{TOOL}`", request.name);
             return Err(ErrorData::invalid_params(message, None));
         }
-        let arguments = request.arguments.unwrap_or_default();
-        let result = arguments.get("result").unwrap_or(&Value::Null);
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        // Some agents pass the document itself.
+        let result = arguments.get("result").unwrap_or(&arguments);
         let reply = match self.submit(result) {
             Ok(reply) => CallToolResult::success(vec![ContentBlock::text(reply)]),
             Err(why) => CallToolResult::error(vec![ContentBlock::text(why)]),

@@ -6,6 +6,7 @@ mod words;
 use crate::agents;
 use crate::context::CommandContext;
 use crate::environment;
+use crate::host;
 use crate::workplace;
 use found::FoundAgent;
 use remand_engine::config::{Config, Sources};
@@ -31,7 +32,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         Some(name) => vec![rows.get(name).map_err(refused)?],
         None => rows.all().map_err(refused)?,
     };
-    let confinement = confine::probe().files;
+    let confinement = confine::probe(&host::program()?).files;
     let found = FoundAgent::find_all(&rows, &config, confinement);
     if context.json {
         print_json(&json!({ "agents": found }))?;

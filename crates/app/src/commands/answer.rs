@@ -52,7 +52,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         grants,
     };
     let host = host::open(&workplace)?;
-    let redactor = host::redactor(&workplace)?;
+    let redactor = host::redactor(&workplace.config)?;
     let request = answering::submit(host.store(), &reader, &redactor, &gate, &answer)?;
     if !args.park {
         return requests::drive_request(context, &workplace, host, &gate.run, request, "see `remand gates`");

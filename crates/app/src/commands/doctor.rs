@@ -2,19 +2,25 @@
 
 mod checkup;
 mod hello;
+mod hooks;
 mod machine;
 mod plants;
 mod project;
+mod restriction;
+mod trial;
 
 use crate::context::CommandContext;
-use crate::workplace;
+use crate::{host, workplace};
 use checkup::{Checkup, Health};
-use remand_terminal::output::{print, print_json};
+use remand_engine::config::Config;
+use remand_git::Repository;
+use remand_terminal::output::{print, print_json, tell};
 use remand_terminal::{CommandFailure, ExitCode, Ink};
+use trial::{Trial, TrialSetup};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Run every check in a copy of the last commit, and show that a planted failure turns it red
+    /// Run every check in a copy of the last commit, find what the sandbox breaks, and show that a planted failure turns it red
     #[arg(long)]
     checks: bool,
     /// Dispatch this agent once for a tiny task in a scratch repository, which costs one dispatch
@@ -26,20 +32,21 @@ pub struct Args {
 }
 
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
-    let mut checkup = Checkup::default();
+    let (mut checkup, program) = (Checkup::default(), host::program()?);
     machine::git(&mut checkup);
     match workplace::repository(context) {
         Ok(repository) => {
             project::repository(&mut checkup, &repository);
             let config = project::config(&mut checkup, &repository);
             machine::state(&mut checkup, context, &repository, config.as_ref());
-            machine::sandbox(&mut checkup, config.as_ref());
+            machine::sandbox(&mut checkup, &program, config.as_ref());
             if let Some(config) = &config {
                 project::checks(&mut checkup, &repository, config);
+                hooks::hooks(&mut checkup, context, &repository, config)?;
                 project::roles(&mut checkup, context, config);
                 project::agents(&mut checkup, config);
                 if args.checks {
-                    plants::checks(&mut checkup, &repository, config)?;
+                    try_checks(&mut checkup, context, &repository, config)?;
                 }
                 if let Some(agent) = &args.agent {
                     let greeted = hello::GreetedAgent { agent, model: args.model.as_deref() };
@@ -49,7 +56,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         }
         Err(failure) => {
             checkup.add_failure("repository", &failure);
-            machine::sandbox(&mut checkup, None);
+            machine::sandbox(&mut checkup, &program, None);
         }
     }
     if context.json {
@@ -58,4 +65,22 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         print(&checkup.text(Ink::of_stdout()))?;
     }
     Ok(if checkup.worst() == Health::Fail { ExitCode::User } else { ExitCode::Done })
+}
+
+/// Runs every check in the sandbox, finds the restriction if one fails only there, and plants failures.
+fn try_checks(
+    checkup: &mut Checkup,
+    context: &CommandContext<'_>,
+    repository: &Repository,
+    config: &Config,
+) -> Result<(), CommandFailure> {
+    let Ok(specs) = project::specs(repository, config) else {
+        // The item about checks already reports this.
+        return Ok(());
+    };
+    let trial = Trial::new(context, repository, config, &specs)?;
+    tell("running every check once without a planted failure");
+    let clean = trial.run(&specs, &TrialSetup::default());
+    restriction::checks(checkup, &trial, &clean)?;
+    plants::checks(checkup, &trial, config, &clean)
 }

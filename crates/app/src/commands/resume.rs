@@ -5,6 +5,7 @@ use crate::driving;
 use crate::environment;
 use crate::gate;
 use crate::host;
+use crate::retrying;
 use crate::workplace::Workplace;
 use remand_engine::clock;
 use remand_kernel::Event;
@@ -45,7 +46,13 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     for row in &runs {
         if row.stage.is_over() && !host::is_unfinished(&workplace, row) {
             let what = format!("run {} is over: {}", row.run, row.ended.as_deref().unwrap_or_default());
-            return Err(CommandFailure::user(what, "start a new one with `remand run`"));
+            let hint = match retrying::command_for(&reader, &row.run) {
+                Some(retry) => {
+                    format!("`{retry}` tries the failed phase again and keeps everything before it")
+                }
+                None => "start a new one with `remand run`".to_string(),
+            };
+            return Err(CommandFailure::user(what, hint));
         }
         if row.stage == RunStage::Paused {
             let event = Event::Resumed { by: environment::user() };

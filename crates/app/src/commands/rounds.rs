@@ -113,7 +113,9 @@ fn table(board: &Board) -> TextTable {
     for row in board.rows() {
         let tone = match row.state {
             RoundState::Converging => Tone::Good,
-            RoundState::Stalled(_) | RoundState::Failed | RoundState::Skipped => Tone::Doubtful,
+            RoundState::Stalled(_) | RoundState::Unreviewed | RoundState::Failed | RoundState::Skipped => {
+                Tone::Doubtful
+            }
             RoundState::Warning(_) | RoundState::Diverging => Tone::Bad,
         };
         let numbers = [row.round, row.start, to_u32(row.resolved.len()), to_u32(row.new.len())];

@@ -62,7 +62,7 @@ impl DriveWatch for Live {
     fn committed(&mut self, committed: &CommittedStep<'_>) {
         let elapsed = words::clock(self.started.elapsed());
         let change = words::change(committed);
-        for line in words::lines(&change) {
+        for line in words::lines(committed.run, &change) {
             let _ = self.bars.println(format!("{elapsed:>7}  {line}"));
         }
         for id in change.closed {

@@ -3,7 +3,7 @@
 mod json;
 mod live;
 mod plain;
-mod words;
+pub mod words;
 
 use remand_engine::host::DriveWatch;
 use remand_terminal::Stop;

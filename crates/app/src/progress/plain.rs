@@ -34,7 +34,7 @@ impl DriveWatch for Plain {
     }
 
     fn committed(&mut self, committed: &CommittedStep<'_>) {
-        self.print(words::lines(&words::change(committed)));
+        self.print(words::lines(committed.run, &words::change(committed)));
     }
 
     fn should_stop(&self) -> bool {

@@ -7,9 +7,9 @@ use remand_kernel::state::UsageTotals;
 use remand_kernel::{Command, Program};
 use remand_ledger::fact::{Check, NoteKind};
 use remand_ledger::view::{CommandKind, CommandView};
-use remand_ledger::{JournalEntry, RunChange};
+use remand_ledger::{JournalEntry, RunChange, RunId};
 use remand_terminal::amount::money;
-use remand_terminal::line;
+use remand_terminal::{invocation, line};
 use std::time::Duration;
 
 /// A committed step in the form that all readers of a run use.
@@ -26,8 +26,8 @@ pub fn change(committed: &CommittedStep<'_>) -> RunChange {
     RunChange::of(committed.program, committed.state, 0, &entry)
 }
 
-/// The lines of one step: notes, failed checks, rulings and commands.
-pub fn lines(change: &RunChange) -> Vec<String> {
+/// The lines of one step of a run: notes, failed checks, rulings and commands.
+pub fn lines(run: &RunId, change: &RunChange) -> Vec<String> {
     let mut lines = Vec::new();
     for note in &change.notes {
         let text = line::one(&note.text);
@@ -49,9 +49,15 @@ pub fn lines(change: &RunChange) -> Vec<String> {
         let output = if output.is_empty() { "no output" } else { &output };
         lines.push(format!("  {} failed: {output}", line::one(&format!("{}{task}", check.name))));
     }
+    if let Some(check) = change.checks.iter().find(failed) {
+        lines.push(format!("    whole output: {}", output_command(run, &check.name)));
+    }
     for ruling in &change.rulings {
         lines.push(format!("⇒ {}", line::one(&ruling.line())));
         lines.push(format!("    {}: {}", ruling.rule, line::one(&ruling.why)));
+    }
+    if let Some(failed) = &change.failed {
+        lines.push(format!("    whole output: {}", output_command(run, failed)));
     }
     for command in &change.commands {
         let arrow = match command.kind {
@@ -62,6 +68,11 @@ pub fn lines(change: &RunChange) -> Vec<String> {
         lines.push(format!("{arrow} {}", line::one(&command.text)));
     }
     lines
+}
+
+/// The command that prints the whole output of a check or a dispatch.
+pub fn output_command(run: &RunId, name: &str) -> String {
+    invocation::command(format!("output {} --run {run}", invocation::quoted(name)))
 }
 
 /// The lines of a resumed run: commands that run again, and what was spent so far.

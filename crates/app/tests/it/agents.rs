@@ -19,7 +19,7 @@ const WAIT: &str = r#"out="$(dirname "$REMAND_DISPATCH")/out"; ls -R > "$out/saw
 
 /// A rehearsal in which the first agent of task 1 waits for a file.
 pub fn waiting(place: &Place) -> (PathBuf, String) {
-    let go = place.project().with_file_name("go");
+    let go = place.visible_file("go");
     let text = format!(
         "{REHEARSAL}{}",
         implementer("task-1", &go, "", "sums/sub.py", "def sub(a, b):\\n    return a - b  # FIXME\\n", 500)
@@ -29,7 +29,7 @@ pub fn waiting(place: &Place) -> (PathBuf, String) {
 
 /// A rehearsal in which the agents of two parallel tasks wait, each with a process that has left its group.
 pub fn waiting_in_parallel(place: &Place) -> (PathBuf, String) {
-    let go = place.project().with_file_name("go");
+    let go = place.visible_file("go");
     let stray = "      - spawn: sleep 1000\n";
     let first = implementer(
         "task-1",

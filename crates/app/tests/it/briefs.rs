@@ -16,12 +16,73 @@ fn revised_design() -> Value {
     revised
 }
 
-/// A design that is sent back once, and a task whose first version is refused by the verifier.
+const NEG: &str = "def neg(a):\n    return -a\n";
+
+const TEST_NEG: &str = "import unittest\n\nfrom sums.neg import neg\n\n\nclass NegTest(unittest.TestCase):\n    \
+                        def test_negates(self):\n        self.assertEqual(neg(1), -1)\n";
+
+/// A task next to subtraction, with words that occur nowhere else.
+fn negation() -> Value {
+    let mut negation = task("task-2", &[("sums/neg.py", "green"), ("tests/test_neg.py", "green")], &[]);
+    negation["title"] = json!("Negate one number");
+    negation["acceptance_criteria"] =
+        json!([{"id": "AC-2", "text": "neg(1) is minus one.", "test": "unit test"}]);
+    negation
+}
+
+/// The entries of those who work on `task-2`, which passes.
+fn negating(script: Script) -> Script {
+    let made = json!({
+        "verdict": "done", "task": "task-2", "hypothesis": "A sign is all it takes.",
+        "changes": [{"file": "sums/neg.py", "what": "neg", "why": "AC-2"}],
+    });
+    let met = json!({
+        "verdict": "met", "task": "task-2", "findings": [],
+        "criteria": [{
+            "criterion": "AC-2", "met": "met", "place": {"file": "sums/neg.py", "symbol": "neg", "line": 1},
+            "reason": "the sign is there",
+        }],
+    });
+    let work = role("implementer").task("task-2").writes("sums/neg.py", NEG);
+    script
+        .with(work.writes("tests/test_neg.py", TEST_NEG).says(made))
+        .with(role("verifier").task("task-2").says(met))
+}
+
+/// Asserts that the last design and the last plan kept what no finding is about.
+pub fn kept_what_passed(place: &Place) {
+    let versions = |name: &str| -> Vec<Value> {
+        let reader = place.reader();
+        let rows = reader.artifact_versions(&place.latest().run, name).expect("versions");
+        let text = |blob| String::from_utf8_lossy(&reader.blob(blob).expect("a blob")).into_owned();
+        rows.into_iter().map(|row| remand_contract::parse(&text(row.blob)).expect("YAML")).collect()
+    };
+    let designs = versions("design");
+    assert_eq!(designs.len(), 2, "{designs:?}");
+    let decision = |design: &Value, id: &str| found(&design["payload"]["decisions"], id);
+    assert_eq!(decision(&designs[1], "D-2"), decision(&designs[0], "D-2"));
+    assert_ne!(decision(&designs[1], "D-1"), decision(&designs[0], "D-1"));
+    let plans = versions("plan");
+    assert_eq!(plans.len(), 2, "{plans:?}");
+    let task = |plan: &Value, id: &str| found(&plan["payload"]["tasks"], id);
+    assert_eq!(task(&plans[1], "task-2"), task(&plans[0], "task-2"));
+    assert_ne!(task(&plans[1], "task-1"), task(&plans[0], "task-1"));
+    let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
+    let made = rows.iter().filter(|row| row.role == "implementer" && row.task.as_deref() == Some("task-2"));
+    assert_eq!(made.count(), 1, "nobody implements again what passed: {rows:?}");
+}
+
+fn found(list: &Value, id: &str) -> Value {
+    let items = list.as_array().expect("a list");
+    items.iter().find(|item| item["id"] == id).unwrap_or_else(|| panic!("no {id} in {list}")).clone()
+}
+
+/// A design that is sent back once, a task whose first version is refused by the verifier, and a task that passes.
 pub fn feature() -> Script {
-    let tasks = [task("task-1", &[("sums/sub.py", "green"), ("tests/test_sub.py", "green")], &[])];
+    let tasks =
+        [task("task-1", &[("sums/sub.py", "green"), ("tests/test_sub.py", "green")], &[]), negation()];
     let sign = finding("ARCH-1", "major", "The design does not say which is taken from which.");
-    let reviewer =
-        |phase: &str, item: &str, round: u32| role("reviewer").phase(phase).item(item).round(round);
+    let reviewer = |item: &str, round: u32| role("reviewer/design").item(item).round(round);
     let work = |round: u32| {
         role("implementer")
             .task("task-1")
@@ -34,19 +95,15 @@ pub fn feature() -> Script {
     second["changes"] = json!([{"file": "sums/sub.py", "what": "a comment", "why": "VER-1"}]);
     let mut replanned = plan(&tasks);
     replanned["summary"] = json!("The same task, once more.");
-    Script::feature(&tasks)
-        .with(reviewer("design-review", "architecture", 1).says(review(
+    replanned["tasks"][0]["title"] = json!("The work of task-1, with the operands in order");
+    negating(Script::feature(&tasks))
+        .with(reviewer("architecture", 1).says(review(
             "design",
             "architecture",
             "needs-revision",
             std::slice::from_ref(&sign),
         )))
-        .with(reviewer("design-review", "security", 1).says(review(
-            "design",
-            "security",
-            "needs-revision",
-            &[sign],
-        )))
+        .with(reviewer("security", 1).says(review("design", "security", "needs-revision", &[sign])))
         // Its own design with the decision that no finding cites, the finding, and who said what.
         .with(
             role("designer")
@@ -61,7 +118,7 @@ pub fn feature() -> Script {
         )
         // Its own finding by id, and the difference since it judged.
         .with(
-            reviewer("design-review", "architecture", 2)
+            reviewer("architecture", 2)
                 .given(&[
                     "ARCH-1",
                     "The design does not say which is taken from which.",
@@ -89,6 +146,10 @@ pub fn feature() -> Script {
                     "sub does not subtract",
                     "Subtraction is like addition.",
                     "as the code has it",
+                    "task-2",
+                    "Negate one number",
+                    "neg(1) is minus one.",
+                    "the sign is there",
                 ])
                 .says(replanned),
         )
@@ -144,6 +205,7 @@ pub fn issue() -> Script {
     let reason = json!({
         "verdict": "not-testable", "hypothesis": "Nothing can be observed from outside.", "changes": [],
         "open": ["The sums cannot be given from outside."],
+        "findings": [issue_finding("T-1", "test", "sums/add.py", "No sum can be observed.")],
     });
     let agreed = json!({"verdict": "agreed", "summary": "There is no test worth its price.", "checked": ["all of it"]});
     let odd = issue_finding("F-1", "production", "sums/sub.py", "It is odd.");
@@ -153,7 +215,11 @@ pub fn issue() -> Script {
         .with(
             role("check/sign-off")
                 .round(1)
-                .given(&["Nothing can be observed from outside.", "The sums cannot be given from outside."])
+                .given(&[
+                    "Nothing can be observed from outside.",
+                    "The sums cannot be given from outside.",
+                    "No sum can be observed.",
+                ])
                 .says(agreed),
         )
         .with(
@@ -248,9 +314,154 @@ fn in_feature_everybody_gets_the_words_the_reasons_and_its_own_work() {
     let place = Place::new();
     let shown = place.feature(&feature(), &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    kept_what_passed(&place);
 }
 
-// HO-01 HO-02 HO-03 OT-09 OT-14 OT-16
+/// A report of the test role that gives up, with its reason in words and in a finding.
+fn given_up(verdict: &str, reason: &str, claim: &str) -> Value {
+    json!({
+        "verdict": verdict, "hypothesis": reason, "changes": [],
+        "findings": [issue_finding("T-1", "test", "sums/sub.py", claim)],
+    })
+}
+
+fn assert_issue_done(script: &Script) {
+    let place = issue_script::place();
+    let shown = issue_script::run(&place, "ABC-1", script);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+}
+
+// OT-14 HO-02
+#[test]
+fn whoever_adds_a_seam_is_given_the_reason_and_the_test_hears_of_the_seam() {
+    let missing = given_up("missing-seam", "The operands come from nowhere.", "sub has no way in.");
+    let mut seam = issue_script::made("The operands are arguments now.");
+    seam["changes"][0]["what"] = json!("a way in");
+    let reason = ["The operands come from nowhere.", "sub has no way in."];
+    let tester = role("test").round(2).given(&["The operands are arguments now.", "a way in", reason[0]]);
+    let script = one_task()
+        .with(role("test").round(1).says(missing))
+        .with(
+            role("make/seam")
+                .given(&reason)
+                .writes("sums/sub.py", &format!("# A way in.\n{}", issue_script::STUB))
+                .says(seam),
+        )
+        .with(
+            tester
+                .writes("tests/test_sub.py", issue_script::TEST)
+                .says(issue_script::tested("ready", "stub")),
+        );
+    assert_issue_done(&script);
+}
+
+// OT-14 HO-02
+#[test]
+fn whoever_edits_a_task_is_given_why_it_could_not_be_tested_and_the_diagnosis() {
+    let blocked = given_up("blocked", "The task contradicts itself.", "AC-1 says two things.");
+    let reason = ["The task contradicts itself.", "AC-1 says two things."];
+    let cause = json!({
+        "verdict": "task", "cause": "The order is not stated.", "evidence": "AC-1 of the task.",
+        "notes": "State which is taken from which.",
+    });
+    let mut edited = subtraction();
+    edited["acceptance_criteria"][0]["text"] = json!("b is taken from a.");
+    let edit = role("plan/task").given(&[
+        reason[0],
+        reason[1],
+        "The order is not stated.",
+        "State which is taken from which.",
+        "Subtract, in a module of its own.",
+    ]);
+    let script = one_task()
+        .with(role("test").round(1).says(blocked))
+        .with(role("check/blocked").given(&reason).says(cause))
+        .with(edit.says(split(&[edited], true)))
+        .with(
+            role("test")
+                .round(2)
+                .given(&["b is taken from a.", "State which is taken from which."])
+                .writes("tests/test_sub.py", issue_script::TEST)
+                .says(issue_script::tested("ready", "stub")),
+        );
+    assert_issue_done(&script);
+}
+
+// OT-16 HO-02
+#[test]
+fn make_is_sent_out_again_with_its_own_hint_and_the_notes_of_the_diagnosis() {
+    let hint = json!({
+        "verdict": "incomplete", "hypothesis": "The test may be wrong.",
+        "changes": [{"file": "sums/sub.py", "what": "sub"}], "open": ["It asserts one."],
+    });
+    let cause = json!({
+        "verdict": "production-logic", "cause": "The operands are swapped.", "evidence": "sub(3, 2) is minus one.",
+        "notes": "Look at the order of the operands.",
+    });
+    let script = one_task()
+        .with(role("make").round(1).writes("sums/sub.py", "def sub(a, b):\n    return b - a\n").says(hint))
+        .with(role("check/diagnosis").given(&["The test may be wrong.", "It asserts one."]).says(cause))
+        .with(
+            role("make")
+                .round(2)
+                .given(&[
+                    "The test may be wrong.",
+                    "The operands are swapped.",
+                    "sub(3, 2) is minus one.",
+                    "Look at the order of the operands.",
+                ])
+                .writes("sums/sub.py", SUB)
+                .says(issue_script::made("The other way round.")),
+        );
+    assert_issue_done(&script);
+}
+
+// OT-09 HO-01 HO-02
+#[test]
+fn the_plan_of_round_two_is_an_edit_of_the_first_and_knows_each_review() {
+    let mixed = issue_finding("S-1", "plan", "plan", "The plan mixes subtraction with names.");
+    let vague = issue_finding("P-1", "plan", "plan", "Negative numbers are not mentioned.");
+    let mut not_yet = issue_script::acceptable();
+    not_yet["verdict"] = json!("needs-work");
+    not_yet["findings"] = json!([vague]);
+    let split_review = issue_script::split_reviewed("block", "not-met", &[mixed]);
+    let script = issue_script::three_tasks()
+        .with(role("check").round(1).says(not_yet))
+        .with(
+            role("plan")
+                .round(2)
+                .given(&["Subtract and multiply.", "Negative numbers are not mentioned.", "P-1"])
+                .says(issue_script::plan("Subtract and multiply, negative numbers too.")),
+        )
+        .with(
+            role("check")
+                .round(2)
+                .given(&["P-1", "Subtract and multiply, negative numbers too."])
+                .says(issue_script::acceptable()),
+        )
+        .with(role("check/split").round(1).says(split_review))
+        .with(
+            role("plan")
+                .round(3)
+                .given(&[
+                    "Subtract and multiply, negative numbers too.",
+                    "The plan mixes subtraction with names.",
+                    "S-1",
+                ])
+                .says(issue_script::plan("First one, then the other.")),
+        )
+        .with(role("check").round(3).given(&["First one, then the other."]).says(issue_script::acceptable()));
+    assert_issue_done(&script);
+}
+
+// HO-04
+#[test]
+fn the_final_review_is_given_the_criteria_and_signatures_of_the_task() {
+    let reviewer = role("check/code").given(&["It does.", "def sub(a, b)", "plain integers"]);
+    assert_issue_done(&one_task().with(reviewer.says(reviewed("acceptable", &[]))));
+}
+
+// HO-01 HO-02 HO-03
 #[test]
 fn in_issue_everybody_gets_the_words_the_reasons_and_its_own_work() {
     let place = issue_script::place();
@@ -266,6 +477,88 @@ fn in_tsp_everybody_gets_the_words_the_reasons_and_its_own_work() {
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
 }
 
+// HO-02 HO-03 CORE-23
+#[test]
+fn in_quick_the_reviewer_gets_its_earlier_finding_with_the_reason_of_the_dispute() {
+    let place = Place::new();
+    let order = finding("R1", "major", "sub takes its operands in the wrong order.");
+    let mut disputed = implemented("");
+    disputed["changes"] = json!([]);
+    disputed["disputes"] = json!([{"finding": "R1", "reason": "The request names them in this order."}]);
+    let script = Script::quick()
+        .with(role("reviewer").round(1).says(review("code", "general", "needs-revision", &[order])))
+        .with(
+            role("implementer")
+                .round(2)
+                .given(&["sub takes its operands in the wrong order.", "Subtraction is like addition."])
+                .says(disputed),
+        )
+        .with(
+            role("reviewer")
+                .round(2)
+                .given(&[
+                    "R1",
+                    "sub takes its operands in the wrong order.",
+                    "disputes it: The request names them in this order.",
+                ])
+                .says(review("code", "general", "approve", &[])),
+        );
+    let shown = place.quick(&script, &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+}
+
+// HO-03
+#[test]
+fn a_third_review_has_the_hunks_that_answer_its_findings_and_those_still_open_since_the_first() {
+    let place = Place::new();
+    let units = [unit("unit-1", &[("sums/sub.py", "green"), ("tests/test_sub.py", "green")], &[])];
+    let found = |id: &str, claim: &str| [injected(id, &["code"], claim)];
+    let coder = |round: u32, comment: &str| {
+        let mut report = implemented("");
+        report["hypothesis"] = json!(format!("It needs {comment}."));
+        role("tsp-coder").round(round).writes("sums/sub.py", &format!("# {comment}\n{SUB}")).says(report)
+    };
+    let reviewer = |round: u32| role("tsp-code-reviewer").round(round);
+    let script = Script::tsp(&units)
+        .with(reviewer(1).says(assessment("fail", &found("CR-1", "Nobody says what happens to strings."))))
+        .with(coder(2, "a first comment"))
+        .with(
+            reviewer(2)
+                .given(&["CR-1", "since then, `sums/sub.py` changed:", "    +# a first comment"])
+                .says(assessment("fail", &found("CR-2", "The operands have no names."))),
+        )
+        .with(coder(3, "a second comment"))
+        .with(
+            reviewer(3)
+                .given(&[
+                    "CR-2",
+                    "    +# a second comment",
+                    "Your findings of earlier rounds that are still open:",
+                    "Nobody says what happens to strings.",
+                ])
+                .says(assessment("pass", &[])),
+        );
+    let shown = place.tsp(&script);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+}
+
+// HO-02
+#[test]
+fn a_retry_after_a_malformed_result_gets_the_result_that_was_refused() {
+    let place = Place::new();
+    let mut refused = review("code", "general", "approve", &[]);
+    refused["summary"] = json!("All of it was read.");
+    refused["verdict"] = json!("splendid");
+    let script = Script::quick().with(role("reviewer").attempt(1).says(refused)).with(
+        role("reviewer")
+            .attempt(2)
+            .given(&["your-refused-result.yaml", "splendid", "All of it was read."])
+            .says(review("code", "general", "approve", &[])),
+    );
+    let shown = place.quick(&script, &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+}
+
 // HO-08
 #[test]
 fn an_agent_that_was_not_given_what_it_needs_gives_up_and_names_it() {
@@ -278,6 +571,11 @@ fn an_agent_that_was_not_given_what_it_needs_gives_up_and_names_it() {
     let rows = place.reader().dispatches(&place.latest().run).expect("dispatches");
     let failed = rows.iter().rfind(|row| row.role == "reviewer").expect("a reviewer");
     assert_eq!(failed.failure.as_deref(), Some("crashed"), "{failed:?}");
+    // The words themselves would reach the next attempt with the reason of the failure.
+    assert!(
+        failed.detail.as_deref().is_some_and(|it| it.contains("not given number 1 of the 1 texts")),
+        "{failed:?}"
+    );
 }
 
 // HO-09
@@ -307,4 +605,12 @@ fn a_brief_says_everything_once_in_sentences_and_its_size_is_recorded() {
     }
     let table = place.remand(&["costs", "--briefs"]);
     assert!(table.out.contains("instructions") && table.out.contains("knowledge"), "{}", table.out);
+}
+
+// HO-09
+#[test]
+fn the_briefs_of_the_demonstrations_meet_their_goals() {
+    let shown = Place::new().remand(&["bench", "briefs"]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert!(shown.out.contains("11 of 11 goals met"), "{}", shown.out);
 }

@@ -304,7 +304,7 @@ fn a_damaged_ledger_is_named_and_not_made_worse() {
 #[test]
 fn finished_runs_are_released_while_others_are_in_progress() {
     let place = Place::configured(TRIVIAL);
-    let go = place.project().with_file_name("go");
+    let go = place.visible_file("go");
     let wait = format!("while [ ! -e {} ]; do sleep 0.02; done", go.display());
     let slow =
         Script::quick().with(role("reviewer").runs(&wait).says(review("code", "general", "approve", &[])));

@@ -61,7 +61,7 @@ fn an_agent_finds_neither_the_keys_of_the_user_nor_the_checkout() {
         format!("cat {checkout}/remand.toml {checkout}/.git/config; ls {checkout}"),
         "cat /proc/$PPID/../1/environ; cat /proc/*/environ | tr '\\0' '\\n' | grep REMAND_STATE_DIR"
             .to_string(),
-        "env | grep -E 'EMAIL|USER|GIT_' && echo leaked-environment".to_string(),
+        "env | grep -E 'EMAIL|GIT_' && echo leaked-environment".to_string(),
     ] {
         attack = attack.runs(&look);
     }
@@ -169,7 +169,7 @@ fn a_check_reads_no_credentials_of_git() {
     let config = project.join(".git/config").display().to_string();
     let spy = format!(
         "cat ~/.config/git/config && for f in ~/.git-credentials ~/.config/git/credentials {config}; do \
-         if cat $f; then exit 1; fi; done"
+         if grep . $f; then exit 1; fi; done"
     );
     place.write("remand.toml", &format!("{TRIVIAL}\n[checks.spy]\ncommand = {spy:?}\n"));
     place.git(&["add", "-A"]);
@@ -228,7 +228,7 @@ fn a_dispatch_fails_if_its_agent_runs_remand() {
 fn a_run_that_requires_a_sandbox_is_refused_on_a_machine_without_it() {
     let place = Place::configured(&format!("[sandbox]\nrequired = true\n\n{TRIVIAL}"));
     let shown = place.quick(&Script::quick(), &[]);
-    match remand_process::confine::probe().gaps.is_empty() {
+    match remand_process::confine::probe(env!("CARGO_BIN_EXE_remand").as_ref()).gaps.is_empty() {
         true => assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err),
         false => assert!(shown.err.contains("the sandbox is required"), "{}", shown.err),
     }

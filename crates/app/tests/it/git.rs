@@ -35,6 +35,60 @@ fn a_hook_that_refuses_leaves_the_work_to_the_user() {
     );
 }
 
+// CORE-19
+#[test]
+fn a_hook_gets_the_variables_that_checks_get() {
+    let place = Place::configured(TRIVIAL);
+    place.add_user_settings("[sandbox]\nchecks-environment = [\"TICKET\"]\n");
+    write_hook(&place, "pre-commit", "echo \"$TICKET with $NODE_OPTIONS, not $OTHER\" >&2; exit 1");
+    let script = place.write_outside("hook.yaml", &Script::quick().text());
+    let agent = format!("rehearsal:{script}");
+    let mut command = place.command(&["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
+    command.env("TICKET", "ABC-1").env("NODE_OPTIONS", "--no-warnings").env("OTHER", "other");
+    let shown = crate::place::shown(command);
+    assert!(shown.out.contains("ABC-1 with --no-warnings, not"), "{}{}", shown.out, shown.err);
+    assert!(!shown.out.contains("not other"), "{}", shown.out);
+}
+
+// UP-10
+#[test]
+fn a_hook_may_write_to_its_cache_and_temporary_folder_and_leaves_no_trace_there() {
+    let place = Place::configured(TRIVIAL);
+    let cache = place.user_home().join(".cache/pre-commit");
+    std::fs::create_dir_all(&cache).expect("cache");
+    std::fs::write(cache.join("db.db"), "installed\n").expect("cache");
+    let hook = "grep -q installed ~/.cache/pre-commit/db.db || { echo not installed >&2; exit 1; }\n\
+                echo run >> ~/.cache/pre-commit/db.db && mkdir ~/.cache/pre-commit/patch && touch ~/.hook-state /tmp/hook-state";
+    write_hook(&place, "pre-commit", &format!("set -e\n{hook}"));
+    let shown = place.quick(&Script::quick(), &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert_eq!(std::fs::read_to_string(cache.join("db.db")).expect("cache"), "installed\n");
+    assert!(!place.user_home().join(".hook-state").exists());
+}
+
+// UP-10
+#[test]
+fn doctor_tries_the_hooks_in_the_sandbox_and_leaves_nothing_in_the_repository() {
+    let place = Place::configured(TRIVIAL);
+    write_hook(&place, "pre-commit", "test -f remand-doctor.txt");
+    let references = place.git(&["for-each-ref"]);
+    let said = |place: &Place| {
+        let shown = place.remand(&["doctor"]);
+        shown.out.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(said(&place).contains("pre-commit: works in the sandbox"), "{}", said(&place));
+    let outside = place.project().join(".git/store");
+    write_hook(&place, "pre-commit", &format!("echo kept > '{}'", outside.display()));
+    let broken = said(&place);
+    assert!(broken.contains("a hook works on this machine, but not in the sandbox"), "{broken}");
+    assert!(broken.contains("Read-only file system") && broken.contains("`sandbox.hooks-write`"), "{broken}");
+    write_hook(&place, "pre-commit", "echo no ticket >&2; exit 1");
+    let refused = said(&place);
+    assert!(refused.contains("refuses a trivial commit, in the sandbox and outside: no ticket"), "{refused}");
+    assert_eq!(place.git(&["for-each-ref"]), references);
+    assert_eq!(place.git(&["worktree", "list"]).lines().count(), 1);
+}
+
 // EP-24
 #[test]
 fn a_run_without_changes_leaves_no_branch() {
@@ -133,14 +187,14 @@ fn a_hook_finds_installed_dependencies_and_leaves_none_of_them_in_the_tree() {
 #[test]
 fn a_hook_writes_where_the_settings_allow_and_a_refusal_names_the_setting() {
     let place = Place::configured(TRIVIAL);
-    let cache = place.user_home().join(".cache/hooks");
+    let cache = place.project().join(".git/cache");
     std::fs::create_dir_all(&cache).expect("a cache");
     write_hook(&place, "pre-commit", &format!("echo kept > '{}/store'", cache.display()));
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
     let notes = place.reader().notes(&place.latest().run).expect("notes");
     assert!(notes.iter().any(|note| note.text.contains("`sandbox.hooks-write`")), "{notes:?}");
-    place.add_user_settings("[sandbox]\nhooks-write = [\"~/.cache/hooks\"]\n");
+    place.add_user_settings(&format!("[sandbox]\nhooks-write = [\"{}\"]\n", cache.display()));
     let shown = place.quick(&Script::quick(), &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     assert_eq!(std::fs::read_to_string(cache.join("store")).expect("a store"), "kept\n");

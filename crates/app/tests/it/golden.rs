@@ -11,10 +11,12 @@ use redaction::{join_lines, narrow_columns, redact, without_machine_facts, witho
 use serde_json::json;
 use std::path::PathBuf;
 
-const COMMANDS: [&str; 31] = [
+const COMMANDS: [&str; 33] = [
     "init",
     "run",
+    "output",
     "resume",
+    "retry",
     "status",
     "ticket",
     "runs",

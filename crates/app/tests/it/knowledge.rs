@@ -1,7 +1,7 @@
 //! The knowledge phase never blocks a run, passes lessons to later runs, and changes no file.
 
 use crate::place::Place;
-use crate::rehearsed::{Script, TRIVIAL, implemented, role};
+use crate::rehearsed::{Script, TRIVIAL, design, implemented, plan, research, role, spec, task};
 use remand_ledger::fact::NoteKind;
 use serde_json::json;
 
@@ -38,6 +38,31 @@ fn lessons_reach_the_next_run_and_proposals_change_no_file() {
         let lessons = place.brief_part(&second, &row.command, "lessons.md").expect("lessons");
         assert_eq!(lessons, "- Subtraction is not commutative. (a test) (sums/sub.py)\n");
     }
+}
+
+// EP-22 HO-10
+#[test]
+fn decisions_reach_the_roles_of_the_next_run_that_do_not_know_its_files_yet() {
+    let place = Place::configured(TRIVIAL);
+    let learned = json!({
+        "verdict": "done", "summary": "Operands have an order.",
+        "decisions": [{"id": "K-1", "text": "sub takes b from a", "files": ["sums/sub.py"]}],
+    });
+    let shown = place.feature(&Script::subtraction().with(role("knowledge").says(learned)), &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+
+    let decided = ["sub takes b from a"];
+    let script = Script::subtraction()
+        .with(role("researcher").item("impact").given(&decided).says(research("impact")))
+        .with(role("spec").given(&decided).says(spec("done", json!([]))))
+        .with(role("designer").given(&decided).says(design()))
+        .with(role("planner").given(&decided).says(plan(&[task(
+            "task-1",
+            &[("sums/sub.py", "green"), ("tests/test_sub.py", "green")],
+            &[],
+        )])));
+    let shown = place.feature(&script, &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
 }
 
 // EP-22 EP-27 EP-32

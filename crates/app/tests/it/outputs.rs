@@ -23,7 +23,7 @@ fn every_review_report_and_decision_is_a_document_that_show_prints() {
     let place = Place::configured(TRIVIAL);
     let rejecting = |focus: &str| {
         let findings = [finding(&format!("{focus}-1"), "major", &format!("sub has no {focus}"))];
-        let reviewer = role("reviewer").phase("design-review").item(focus).round(1);
+        let reviewer = role("reviewer/design").item(focus).round(1);
         reviewer.says(review("design", focus, "needs-revision", &findings))
     };
     let learned = json!({
@@ -42,7 +42,7 @@ fn every_review_report_and_decision_is_a_document_that_show_prints() {
     let ran = place.feature(&script, &[]);
 
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
-    let list = shown(&place, &["--list"]);
+    let list = shown(&place, &["--list", "--json"]);
     for focus in ["security", "architecture", "correctness"] {
         for part in [format!("design-{focus}-r1"), format!("design-{focus}-r2"), format!("code-{focus}-r1")] {
             assert!(list.contains(&part), "{part} in {list}");

@@ -68,6 +68,13 @@ impl Place {
         self.folder.path().join("home")
     }
 
+    /// The path of a file that agents see as soon as it exists, since caches are shared with them.
+    pub fn visible_file(&self, name: &str) -> PathBuf {
+        let caches = self.user_home().join(".cache");
+        fs::create_dir_all(&caches).expect("a folder");
+        caches.join(name)
+    }
+
     /// The folder of the repository in the state directory.
     pub fn home(&self) -> PathBuf {
         let mut folders = fs::read_dir(self.state()).expect("state").flatten().map(|entry| entry.path());

@@ -23,4 +23,5 @@ mod protocol;
 mod reading;
 mod remembering;
 mod signed_in;
+mod telling;
 mod working;

@@ -159,11 +159,11 @@ impl Script {
             .to_vec();
         entries.push(role("spec").says(spec("done", json!([]))));
         entries.push(role("designer").says(design()));
-        for scope in ["design", "code"] {
+        for (scope, name) in [("design", "reviewer/design"), ("code", "reviewer")] {
             for (focus, model) in
                 [("security", "model-a"), ("architecture", "model-b"), ("correctness", "model-c")]
             {
-                let reviewer = role("reviewer").phase(&format!("{scope}-review")).item(focus).model(model);
+                let reviewer = role(name).item(focus).model(model);
                 entries.push(reviewer.says(review(scope, focus, "approve", &[])));
             }
         }

@@ -102,6 +102,20 @@ fn approved(summary: &str) -> Value {
 
 // EP-06, CORE-15
 #[test]
+fn a_document_that_is_submitted_without_its_key_is_accepted() {
+    let mut server = Server::start();
+    let call = json!({"name": "submit_result", "arguments": approved("As it is.")});
+    let said = server.ask("tools/call", call)["result"].take();
+    assert_eq!(said["content"][0]["text"], "accepted", "{said}");
+    assert!(server.result().is_file());
+    let nothing =
+        server.ask("tools/call", json!({"name": "submit_result", "arguments": {}}))["result"].take();
+    assert_eq!(nothing["isError"], true, "{nothing}");
+    server.close();
+}
+
+// EP-06, CORE-15
+#[test]
 fn the_tool_shows_the_contract_of_its_dispatch() {
     let mut server = Server::start();
     let tools = server.ask("tools/list", json!({}))["result"]["tools"].take();

@@ -101,7 +101,7 @@ fn a_planning_defect_found_in_code_review_is_corrected_through_the_chain_and_no_
         [
             &["planning", "design", "design-review", "code", "code-review"][..],
             &["planning", "design", "design-review", "code", "code-review", "test"],
-            // A dispute changes nothing, so the code review is not repeated.
+            // A dispute changes nothing, so neither the checks nor the code review are repeated.
             &["code", "test", "postmortem"],
         ]
         .concat()
@@ -113,7 +113,7 @@ fn a_planning_defect_found_in_code_review_is_corrected_through_the_chain_and_no_
         .filter(|row| row.ruling.rule == "stands")
         .map(|row| row.ruling.phase.as_str())
         .collect();
-    assert_eq!(stands, ["code-review"]);
+    assert_eq!(stands, ["first-checks", "code-review"]);
     let blob = place.git(&["show", &format!("{}:sums/sub.py", run.branch)]);
     assert_eq!(blob, SUB);
     assert_sound(&place);

@@ -58,18 +58,34 @@ impl TicketStatus {
     /// The status that a line starts with. Case, kinds of dashes, markup and a trailing note are ignored, and the second half
     /// of a name may be missing: `design complete - Bob looks at it` is `DesignComplete`.
     pub fn of_line(line: &str) -> Option<TicketStatus> {
-        static NAMES: LazyLock<Vec<(TicketStatus, [String; 2])>> =
+        static NAMES: LazyLock<Vec<(TicketStatus, Vec<String>)>> =
             LazyLock::new(|| TicketStatus::ALL.map(|status| (status, status.spellings())).to_vec());
         let line = normalized(line);
         let is_start = |name: &String| line.strip_prefix(name.as_str()).is_some_and(ends_name);
         NAMES.iter().find(|(_, names)| names.iter().any(is_start)).map(|(status, _)| *status)
     }
 
-    /// The name, in full and without its second half.
-    fn spellings(self) -> [String; 2] {
+    /// The name, in full and without its second half, and other words for it.
+    fn spellings(self) -> Vec<String> {
         let name = normalized(self.name());
         let half = name.split(['-', '/']).next().unwrap_or_default().trim().to_string();
-        [name, half]
+        let others: &[&str] = match self {
+            // A ticket that only investigates ends without a merge.
+            TicketStatus::Merged => &["complete", "investigation complete"],
+            TicketStatus::Draft
+            | TicketStatus::ReadyForDesign
+            | TicketStatus::DesignComplete
+            | TicketStatus::DesignApproved
+            | TicketStatus::PrototypeComplete
+            | TicketStatus::ReadyForImplementation
+            | TicketStatus::ImplementationBlocked
+            | TicketStatus::ImplementationComplete
+            | TicketStatus::TestWritingComplete
+            | TicketStatus::QualityGatePassed
+            | TicketStatus::Approved
+            | TicketStatus::Closed => &[],
+        };
+        [name, half].into_iter().chain(others.iter().map(ToString::to_string)).collect()
     }
 }
 
@@ -117,6 +133,9 @@ mod tests {
             ("Design complete – Bob looks at it", Some(TicketStatus::DesignComplete)),
             ("~~Implementation Blocked~~: no more", Some(TicketStatus::ImplementationBlocked)),
             ("Merged/Complete", Some(TicketStatus::Merged)),
+            ("**Complete**", Some(TicketStatus::Merged)),
+            ("Investigation Complete (see the log)", Some(TicketStatus::Merged)),
+            ("Complete the manual", None),
             ("Approved by Bob", None),
             ("Draft the manual", None),
             ("Ready for Design Review", None),

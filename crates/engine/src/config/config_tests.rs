@@ -101,6 +101,7 @@ fn a_later_layer_wins_key_by_key_and_each_value_has_its_origin() {
         "at-once = 4 (built in)",
         "checks.cache = true (built in)",
         "checks.detect = true (built in)",
+        "conventions = [\"AGENTS.md\", \"CLAUDE.md\", \"GEMINI.md\", \"QWEN.md\", \"CONTEXT.md\", \"copilot-instructions.md\"] (built in)",
         "limits.dispatches = 8 (variable REMAND_LIMITS_DISPATCHES)",
         "limits.money = 12.5 (repository/remand.toml:4:3)",
         "limits.time = \"1h30m\" (flag --set)",
@@ -109,6 +110,7 @@ fn a_later_layer_wins_key_by_key_and_each_value_has_its_origin() {
         "rounds.gaps = 7 (built in)",
         "rounds.least = 100 (built in)",
         "rounds.warn-after = 2 (built in)",
+        "sandbox.checks-environment = [] (built in)",
         "sandbox.disk = 20000000000 (built in)",
         "sandbox.environment = [] (built in)",
         "sandbox.file-size = 4000000000 (built in)",
@@ -142,8 +144,8 @@ fn unknown_keys_are_refused_with_their_position_and_the_most_similar_key() {
     );
     assert_eq!(
         refusal("[commit]\nsign = true\n"),
-        "1:2: unknown key `commit`; use one of: workflow, mode, agent, model, at-once, limits, sandbox, rounds, state, secrets, checks, roles, \
-         agents, prices"
+        "1:2: unknown key `commit`; use one of: workflow, mode, agent, model, at-once, conventions, limits, sandbox, rounds, state, \
+         secrets, checks, roles, agents, prices"
     );
     assert_eq!(
         refusal("[roles]\nmodel = \"x\"\n"),

@@ -24,6 +24,8 @@ pub struct Config {
     /// The model for roles without a model.
     pub model: Option<String>,
     pub at_once: u32,
+    /// Names of files with conventions.
+    pub conventions: Vec<String>,
     pub limits: ConfigLimits,
     pub sandbox: Sandbox,
     pub secrets: Secrets,
@@ -66,6 +68,8 @@ pub struct Sandbox {
     pub required: bool,
     /// Names of environment variables that agents get.
     pub environment: Vec<String>,
+    /// Names of environment variables that checks get.
+    pub checks_environment: Vec<String>,
     /// Paths that agents may read, as written in the file.
     pub reads: Vec<String>,
     /// Paths that programs started by git may write, as written in the file.
@@ -196,6 +200,7 @@ impl Config {
             agent: table.text("agent").unwrap_or_default(),
             model: table.text("model"),
             at_once: table.count("at-once").map_or(1, |count| u32::try_from(count).unwrap_or(u32::MAX)),
+            conventions: table.words("conventions").unwrap_or_default(),
             limits: ConfigLimits {
                 money: table.money("limits.money"),
                 tokens: table.count("limits.tokens"),
@@ -206,6 +211,7 @@ impl Config {
                 required: table.flag("sandbox.required").unwrap_or(false),
                 environment: table.words("sandbox.environment").unwrap_or_default(),
                 reads: table.words("sandbox.reads").unwrap_or_default(),
+                checks_environment: table.words("sandbox.checks-environment").unwrap_or_default(),
                 hooks_write: table.words("sandbox.hooks-write").unwrap_or_default(),
                 unix_sockets: table.flag("sandbox.unix-sockets").unwrap_or(false),
                 shared_memory: table.flag("sandbox.shared-memory").unwrap_or(false),

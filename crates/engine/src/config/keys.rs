@@ -30,6 +30,8 @@ pub enum ValueShape {
     Time,
     Tier,
     Words,
+    /// A list of words, or `false` for none.
+    WordsOrFalse,
     /// A list of regular expressions.
     Patterns,
     /// A string for `sh -c`, or a list of words to run without a shell.
@@ -121,6 +123,15 @@ pub const KEYS: &[ConfigKey] = &[
         meaning: "Maximum number of parallel dispatches of one run.",
     },
     ConfigKey {
+        path: "conventions",
+        shape: ValueShape::WordsOrFalse,
+        default: r#"["AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md", "CONTEXT.md", "copilot-instructions.md"]"#,
+        example: "[\"AGENTS.md\", \"docs/style.md\"]",
+        meaning: "Files that say how code is written in this repository. Every agent that sees the work tree gets them, as \
+                  they are in the base commit. A name without a slash matches in every folder, and applies to that \
+                  folder. `false` gives agents none.",
+    },
+    ConfigKey {
         path: "limits.money",
         shape: ValueShape::Money,
         default: "",
@@ -166,6 +177,14 @@ pub const KEYS: &[ConfigKey] = &[
                   Only in your own file.",
     },
     ConfigKey {
+        path: "sandbox.checks-environment",
+        shape: ValueShape::Words,
+        default: "[]",
+        example: "[\"DATABASE_URL\"]",
+        meaning: "Environment variables that checks and commit hooks get in addition to those of toolchains, language and \
+                  time zone. Only in your own file.",
+    },
+    ConfigKey {
         path: "sandbox.reads",
         shape: ValueShape::Words,
         default: "[]",
@@ -177,9 +196,9 @@ pub const KEYS: &[ConfigKey] = &[
         path: "sandbox.hooks-write",
         shape: ValueShape::Words,
         default: "[]",
-        example: "[\"~/.cache/pre-commit\"]",
-        meaning: "Files and folders that git hooks, filters and merge drivers may write in addition to the files of \
-                  the commit. Hooks may run code that an agent wrote. Missing paths are ignored. Only in your own \
+        example: "[\"~/.local/share/hook-state\"]",
+        meaning: "Files and folders that git hooks, filters and merge drivers may change in addition to the files of \
+                  the commit. Other changes of hooks to your home are discarded. Hooks may run code that an agent wrote. Missing paths are ignored. Only in your own \
                   file.",
     },
     ConfigKey {
@@ -187,16 +206,18 @@ pub const KEYS: &[ConfigKey] = &[
         shape: ValueShape::Flag,
         default: "false",
         example: "true",
-        meaning: "Whether agents and checks may use Unix sockets. With them, they can reach your other programs, such \
-                  as Docker. Only in your own file.",
+        meaning: "Whether agents may use Unix sockets. With them, they can reach your other programs, such as Docker. \
+                  It also applies to checks that use the network, and where the kernel allows no private network. Only \
+                  in your own file.",
     },
     ConfigKey {
         path: "sandbox.shared-memory",
         shape: ValueShape::Flag,
         default: "false",
         example: "true",
-        meaning: "Whether agents and checks may use the shared memory in `/dev/shm`, which your other programs use \
-                  too. Process pools in Python need it.",
+        meaning: "Whether agents may use the shared memory in `/dev/shm`, which your other programs use too. Process \
+                  pools in Python need it. Checks have shared memory for themselves, except where the kernel does not \
+                  allow it.",
     },
     ConfigKey {
         path: "sandbox.memory",

@@ -10,7 +10,7 @@ use remand_agents::driver::AgentRows;
 const HARMLESS: &[&str] = &["model", "silence"];
 
 /// Keys that open the sandbox to the user's data.
-const WIDENING: &[&str] = &["environment", "reads", "hooks-write", "unix-sockets"];
+const WIDENING: &[&str] = &["environment", "checks-environment", "reads", "hooks-write", "unix-sockets"];
 
 impl Config {
     /// Settings of the repository's file that widen the sandbox.

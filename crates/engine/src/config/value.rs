@@ -71,7 +71,10 @@ pub fn decode(shape: ValueShape, value: &Spanned<DeValue<'_>>) -> Result<ConfigV
             amount::duration(text).map(ConfigValue::Time).map_err(refuse)
         }
         (ValueShape::Tier, DeValue::Integer(_)) => tier(integer(value.get_ref())).map_err(refuse),
-        (ValueShape::Words, DeValue::Array(items)) => Ok(ConfigValue::Words(words(items, shape)?)),
+        (ValueShape::WordsOrFalse, DeValue::Boolean(false)) => Ok(ConfigValue::Words(Vec::new())),
+        (ValueShape::Words | ValueShape::WordsOrFalse, DeValue::Array(items)) => {
+            Ok(ConfigValue::Words(words(items, shape)?))
+        }
         (ValueShape::Patterns, DeValue::Array(items)) => patterns(items, shape),
         (ValueShape::Command, DeValue::String(text)) if !text.trim().is_empty() => {
             Ok(ConfigValue::Command(CommandLine::Shell(text.to_string())))
@@ -108,6 +111,7 @@ pub fn decode_text(shape: ValueShape, text: &str) -> Result<ConfigValue, ValuePr
         ValueShape::Flag
         | ValueShape::Tier
         | ValueShape::Words
+        | ValueShape::WordsOrFalse
         | ValueShape::Patterns
         | ValueShape::Command
         | ValueShape::Argv
@@ -157,6 +161,7 @@ impl ValueShape {
             ValueShape::Time => "a duration",
             ValueShape::Tier => "a tier",
             ValueShape::Words => "a list of strings",
+            ValueShape::WordsOrFalse => "a list of strings, or false",
             ValueShape::Patterns => "a list of regular expressions",
             ValueShape::Command => "a command",
             ValueShape::Argv => "a list of words",
@@ -179,6 +184,7 @@ impl ValueShape {
             }
             ValueShape::Tier => "write 1, 2 or 3".to_string(),
             ValueShape::Words | ValueShape::Argv => "write a list such as [\"one\", \"two\"]".to_string(),
+            ValueShape::WordsOrFalse => "write a list such as [\"one\", \"two\"], or false".to_string(),
             ValueShape::Patterns => "write a list such as ['key-[0-9]+']".to_string(),
             ValueShape::Command => "write a string for the shell, or a list of words".to_string(),
             ValueShape::Free => "write a TOML value".to_string(),

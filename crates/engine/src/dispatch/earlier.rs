@@ -1,5 +1,6 @@
 //! Earlier dispatches of the same work: the failed attempt before a retry, and the round before this one.
 
+use crate::artifacts::content;
 use crate::site::{Job, Trouble};
 use remand_kernel::command::Dispatch;
 use remand_kernel::ids::{CommandId, Lane};
@@ -16,6 +17,8 @@ pub struct FailedAttempt {
     pub detail: String,
     /// The cause, if the result was malformed.
     pub malformed: Option<MalformedCause>,
+    /// The malformed result as the agent left it.
+    pub refused: Option<String>,
 }
 
 /// The command of the previous attempt, if this is a retry.
@@ -27,15 +30,21 @@ pub fn previous_attempt(job: &Job) -> Option<CommandId> {
 pub fn last_failure(job: &Job, reader: &Reader) -> Result<Option<FailedAttempt>, Trouble> {
     for attempt in (1..job.id.attempt).rev() {
         let row = reader.dispatch(&job.site.run, &CommandId { attempt, ..job.id }.to_string())?;
-        let failed = row.and_then(|row| {
-            let (detail, malformed) = (row.detail.unwrap_or_default(), row.malformed);
-            Some(FailedAttempt { failure: row.failure?, detail, malformed })
-        });
+        let failed = row.map(|row| failed_attempt(row, reader)).transpose()?.flatten();
         if failed.as_ref().is_none_or(|failed| failed.failure != Failure::OverBudget.name()) {
             return Ok(failed);
         }
     }
     Ok(None)
+}
+
+/// The failure of a dispatch; `None` if it has a result.
+fn failed_attempt(row: DispatchRow, reader: &Reader) -> Result<Option<FailedAttempt>, Trouble> {
+    let Some(failure) = row.failure else { return Ok(None) };
+    let (detail, malformed) = (row.detail.unwrap_or_default(), row.malformed);
+    let left = row.result.filter(|_| malformed.is_some());
+    let refused = left.map(|id| content(reader, id)).transpose()?;
+    Ok(Some(FailedAttempt { failure, detail, malformed, refused }))
 }
 
 /// The last dispatch of the previous round of this work.

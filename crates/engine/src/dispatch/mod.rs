@@ -14,6 +14,7 @@ mod report;
 mod retry;
 mod session;
 mod surroundings;
+mod transcript;
 mod warm_start;
 
 use crate::artifacts::{self, content};
@@ -48,11 +49,13 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use transcript::Transcript;
 
 pub use brief::{BriefSection, task_files as tasks_as_files};
 pub use guard::Permit;
 pub use session::forget_sessions;
 pub use surroundings::AGENT;
+pub use transcript::transcript_path;
 pub use warm_start::LEFT;
 
 /// The name of the artifact with tasks, and of the list in it.
@@ -84,6 +87,8 @@ struct Prepared<'b> {
     driver: &'b dyn Driver,
     /// The agent's home.
     home: PathBuf,
+    /// Folders of the user's checkout with installed packages that the tree links to.
+    packages: Vec<PathBuf>,
     /// The session to resume.
     session: Option<Session>,
     /// The file that the session was saved in.
@@ -111,14 +116,15 @@ fn perform(prepared: &mut Prepared<'_>) -> Result<CommandEnding, Trouble> {
         let text = format!("{} was interrupted and is dispatched again", prepared.title);
         facts.notes.push(note(NoteKind::Interrupted, text));
     }
-    let (ran, put_back) = {
+    let (ran, restored) = {
         let _slot = job.site.settings().agent_slots.acquire(&job.cancel).ok_or_else(Trouble::cancelled)?;
         if let Some(trouble) = out_of_time(job) {
             return Err(trouble);
         }
         let hidden = HiddenSettings::move_away(prepared)?;
-        let ran = run_with_fallback(prepared, &mut facts);
-        (ran, hidden.move_back(&prepared.title))
+        let ran = prepared.link_packages().and_then(|()| run_with_fallback(prepared, &mut facts));
+        let unlinked = prepared.unlink_packages();
+        (ran, hidden.move_back(&prepared.title).and_then(|notes| unlinked.map(|()| notes)))
     };
     let (ended, output) = ran?;
     // From here on, errors become part of the outcome, so the agent's work and usage stay on record.
@@ -127,7 +133,7 @@ fn perform(prepared: &mut Prepared<'_>) -> Result<CommandEnding, Trouble> {
     let usage =
         Usage { time: u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX), ..agent_report.usage };
     let mut blobs = Vec::new();
-    let inspected = put_back.and_then(|notes| {
+    let inspected = restored.and_then(|notes| {
         facts.notes.extend(notes);
         let mut inspection = prepared.inspect(&ended)?;
         facts.notes.append(&mut inspection.notes);
@@ -224,7 +230,8 @@ fn prepare<'b>(
     };
     let round = earlier::round_number(job, dispatch, reader)?;
     let (rounds, ticket) = (round_inputs.as_ref(), ticket_run.as_ref());
-    let sources = BriefSources { job, dispatch, role, lane: &lane, reader, rounds, ticket };
+    let refused = failed.as_ref().and_then(|failed| failed.refused.as_deref());
+    let sources = BriefSources { job, dispatch, role, lane: &lane, reader, rounds, ticket, refused };
     let parts = prompt::place(sources.parts()?);
     for PlacedPart { part, .. } in parts.iter().filter(|placed| placed.place == PartPlace::File) {
         std::fs::write(folder.inputs().join(&part.name), &part.text)?;
@@ -289,6 +296,7 @@ fn prepare<'b>(
         choice,
         driver,
         home,
+        packages: Vec::new(),
         session_file: resumed.as_ref().map(|resumed| resumed.file.clone()),
         session: resumed.map(|resumed| resumed.session),
         folder,
@@ -384,8 +392,10 @@ fn run(prepared: &Prepared<'_>) -> Result<(JobEnd, OutputReader), Trouble> {
     let Job { site, id, number, .. } = prepared.job;
     let start = AgentStart { command: *id, number: *number, at: clock::now() };
     let signs_of_life = Mutex::new(site.store().record_start(&site.run, &start)?);
+    let transcript = Mutex::new(Transcript::open(&prepared.folder, &site.settings().redactor));
     let watch: LineWatch = Arc::new(move |stream, line: &[u8]| {
         signs_of_life.lock().unwrap_or_else(PoisonError::into_inner).record();
+        transcript.lock().unwrap_or_else(PoisonError::into_inner).add(line);
         let mut output = shared_output.lock().unwrap_or_else(PoisonError::into_inner);
         match stream {
             Stream::Stdout => output.line(line),
@@ -431,6 +441,22 @@ impl Prepared<'_> {
             model: self.choice.model.clone(),
             session: self.session.clone(),
         }
+    }
+
+    /// Links the packages that checks use into the tree, so that the agent can run the same commands.
+    fn link_packages(&mut self) -> Result<(), Trouble> {
+        let site = &self.job.site;
+        if self.role.tree {
+            let (checkout, tree) = (site.repository().root(), self.lane.work.path());
+            self.packages = remand_checks::link_with_root(checkout, tree, &site.pinned.checks)?;
+        }
+        Ok(())
+    }
+
+    /// Removes the links, because they are not part of the work.
+    fn unlink_packages(&self) -> Result<(), Trouble> {
+        let checkout = self.job.site.repository().root();
+        Ok(remand_checks::unlink(checkout, self.lane.work.path(), &self.packages)?)
     }
 
     /// Compares the changes in the tree with the role's permissions. Violations are recorded with their diff.

@@ -56,6 +56,7 @@ mod tests {
             failure: Failure::Malformed.name().to_string(),
             detail: detail.to_string(),
             malformed: Some(cause),
+            refused: None,
         };
         explanation(&failed, attempt, &expected, Path::new("/out/result.yaml"))
     }
@@ -85,6 +86,7 @@ mod tests {
             failure: "timeout".to_string(),
             detail: "no result within 5 seconds".to_string(),
             malformed: None,
+            refused: None,
         };
         let expected = Expectation::new(SchemaId::GapReview, "spec-reviewer", "reviewer", &["reviewed"]);
         assert_eq!(explanation(&failed, 2, &expected, Path::new("x")), "no result within 5 seconds");

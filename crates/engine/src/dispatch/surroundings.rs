@@ -15,7 +15,7 @@ use std::time::Duration;
 pub const AGENT: &str = "REMAND_AGENT";
 
 /// Maximum size of the list of refused commands, in bytes.
-const MAX_REFUSED_BYTES: usize = 4096;
+const MAX_REFUSED_BYTES: usize = 256 * 1024;
 
 /// The agent's process, ready to start.
 pub fn process(prepared: &Prepared<'_>) -> Result<ProcessJob, Trouble> {
@@ -101,6 +101,7 @@ fn policy(prepared: &Prepared<'_>, process: &ProcessJob, launch: Launch) -> Poli
         settings.repository.common_dir().to_path_buf(),
     ]);
     private.shown.extend(launch.reads);
+    private.shown.extend(prepared.packages.iter().cloned());
     private.shown.extend(settings.sandbox.readable(home));
     private.shown.extend([prepared.folder.root().to_path_buf(), settings.program.clone()]);
     private.shown.extend(Some(tree).filter(|_| prepared.role.tree));
@@ -134,8 +135,11 @@ fn policy(prepared: &Prepared<'_>, process: &ProcessJob, launch: Launch) -> Poli
 pub fn notes(prepared: &Prepared<'_>, ended: &JobEnd) -> Vec<Note> {
     let mut notes = Vec::new();
     if let Some(refused) = read_agent_file(&prepared.folder.refused(), MAX_REFUSED_BYTES) {
-        let text = format!("{} tried to run {}; it was refused", prepared.title, refused_commands(&refused));
-        notes.push(note(NoteKind::Warning, prepared.job.site.redact(&remand_notation::clean(&text))));
+        let commands = refused_commands(&refused, prepared.driver.own_commands());
+        if !commands.is_empty() {
+            let text = format!("{} tried to run {commands}; it was refused", prepared.title);
+            notes.push(note(NoteKind::Warning, prepared.job.site.redact(&remand_notation::clean(&text))));
+        }
     }
     if let Some(limit) = &ended.exceeded {
         notes.push(note(NoteKind::Warning, format!("{}: {}", prepared.title, describe_exceeded(limit))));
@@ -144,10 +148,14 @@ pub fn notes(prepared: &Prepared<'_>, ended: &JobEnd) -> Vec<Note> {
     notes
 }
 
-/// The refused commands, each once and without `-c` settings, because agent programs pass many of them to git.
-fn refused_commands(refused: &[u8]) -> String {
+/// The refused commands of the model, each once and without `-c` settings. What the agent's program runs by itself, such
+/// as when it starts, is left out.
+fn refused_commands(refused: &[u8], own: Option<&str>) -> String {
     let mut commands: Vec<String> = Vec::new();
-    for line in String::from_utf8_lossy(refused).lines() {
+    let refused = String::from_utf8_lossy(refused);
+    // The last line may be cut off.
+    let lines = refused.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    for line in lines.filter(|line| own.is_none_or(|own| !line.contains(own))) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let settings_end = words.iter().rposition(|word| *word == "-c").map_or(0, |at| at + 1);
         let rest = words.iter().skip(1.max(settings_end + 1)).take(4).copied();

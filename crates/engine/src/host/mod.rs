@@ -174,6 +174,12 @@ impl<E: Effects> Host<E> {
 
     /// Records an event that a human caused at the terminal of this process.
     pub fn submit(&mut self, run: &RunId, event: Event, watch: &mut dyn DriveWatch) -> Result<(), HostError> {
+        self.enqueue(run, event)?;
+        self.commit(Mode::Driving, watch).map(drop)
+    }
+
+    /// Accepts an event that a human caused; driving the run commits it.
+    pub fn enqueue(&mut self, run: &RunId, event: Event) -> Result<(), HostError> {
         self.effects.finish_background();
         let driven = self.runs.get_mut(run).ok_or_else(|| HostError::NotDriven(run.clone()))?;
         let loaded = driven.load(&self.reader, run)?;
@@ -181,7 +187,7 @@ impl<E: Effects> Host<E> {
         step(&loaded.program, &mut loaded.state.clone(), &event)
             .map_err(|source| HostError::Refused { run: run.clone(), source })?;
         self.backlog.push_back(Message::new(run.clone(), Sender::Driver, event));
-        self.commit(Mode::Driving, watch).map(drop)
+        Ok(())
     }
 
     /// Drives all runs until this process has nothing left to do.
@@ -434,6 +440,7 @@ fn event_name(event: &Event) -> &'static str {
         Event::Cancelled { .. } => "cancelled",
         Event::Paused { .. } => "paused",
         Event::Resumed { .. } => "resumed",
+        Event::Retried { .. } => "retried",
         Event::RolledBack { .. } => "rolled back",
         Event::ApproachRemoved { .. } => "approach removed",
         Event::Reattributed { .. } => "reattributed",

@@ -2,12 +2,26 @@
 
 use super::Done;
 use super::measurement::measure;
-use crate::site::{Job, LaneContent, Trouble, secret_settings};
+use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::{CheckResult, Selection};
 use remand_contract::to_yaml;
 use remand_kernel::evidence::{RowPhase, Tier};
 use remand_ledger::fact::{Artifact, NoteKind};
+use serde::Serialize;
 use serde_json::json;
+
+/// One check in the artifact, which agents read.
+#[derive(Serialize)]
+struct BaselineRow<'r> {
+    check: &'r str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folder: Option<&'r str>,
+    passed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tests: Option<u32>,
+}
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
     let tag = job.trees.tag_baseline()?;
@@ -17,7 +31,17 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let rows: Vec<_> = measured
         .results
         .iter()
-        .map(|result| json!({ "check": result.name, "passed": result.passed(), "tests": result.collected }))
+        .map(|result| {
+            let spec = job.site.pinned.checks.iter().find(|spec| spec.name == result.name);
+            let row = BaselineRow {
+                check: &result.name,
+                command: spec.and_then(|spec| spec.action.typed()),
+                folder: spec.map(|spec| spec.folder.as_str()).filter(|folder| !folder.is_empty()),
+                passed: result.passed(),
+                tests: result.collected,
+            };
+            json!(row)
+        })
         .collect();
     let blob = job.site.blob(&to_yaml(&json!({ "tag": tag, "checks": rows })));
     // The artifact leaves out durations, so that equal results have equal digests.
@@ -53,7 +77,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
             done.note(NoteKind::Degradation, text);
         }
     }
-    for path in secret_settings(job.site.settings()) {
+    for path in job.site.settings().sandbox_scope().secret_settings() {
         let text = format!(
             "{} contains credentials, so checks cannot read it, and git may not work in them; use a credential helper \
              instead",

@@ -1,7 +1,7 @@
 //! Runs checks on the content of a lane, which is checked out only if a check must run.
 
 use crate::pinned::Cache;
-use crate::site::{Job, LaneContent, Trouble, sandbox, secret_settings};
+use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::{
     BenchError, BenchSetup, CheckPlan, CheckRequest, CheckResult, CheckRun, CheckSandbox, CheckSpec,
     Conditions, FileScope, KnownResults, LeftOut, Selection, StoredError, Workbench,
@@ -37,22 +37,20 @@ impl Checking<'_> {
     pub fn run(&self, specs: &[CheckSpec]) -> Result<CheckedContent, Trouble> {
         let (job, site) = (self.job, &self.job.site);
         let settings = site.settings();
-        let mut environment = settings.environment.clone();
-        environment.insert("HOME".into(), settings.user_home.clone());
-        let plan = self.plan(specs, &environment)?;
+        let environment = &settings.check_environment;
+        let plan = self.plan(specs, environment)?;
         let mut run = CheckRun::new(&plan);
         if run.next_check().is_none() {
             return Ok(CheckedContent { results: run.into_results(), tree: None });
         }
-        let mut policy = sandbox(settings);
-        policy.hidden.extend(secret_settings(settings));
+        let policy = settings.sandbox_scope().check_policy();
         let setup = BenchSetup {
             repository: site.repository(),
             installed_for: &site.pinned.checks,
             content: &self.content.tree,
             base: self.base,
             files: self.files,
-            environment: &environment,
+            environment,
             scratch: site.folder().join("scratch").join(job.id.to_string()),
             sandbox: CheckSandbox { program: settings.program.clone(), policy, marker: Some(job.marker()) },
             cancel: &job.cancel,

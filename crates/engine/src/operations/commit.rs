@@ -16,9 +16,10 @@ use std::path::Path;
 const MAX_SUBJECT: usize = 72;
 
 /// Phrases that programs print when the sandbox denies them a file.
-const DENIED: [&str; 3] = ["Permission denied", "PermissionError", "EACCES"];
+const DENIED: [&str; 5] =
+    ["Permission denied", "PermissionError", "EACCES", "Read-only file system", "EROFS"];
 
-const HINT: &str = "; hooks run in the same sandbox as checks: if yours write elsewhere, such as to a cache, list the \
+const HINT: &str = "; hooks run in the same sandbox as checks: if yours write elsewhere, list the \
                     path in `sandbox.hooks-write` in ~/.config/remand/config.toml";
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
@@ -113,7 +114,7 @@ fn commit(job: &Job, message: &CommitMessage, command: &str) -> Result<FinalComm
     let _main = job.site.hold_main();
     let (checkout, checks) = (job.site.repository().root(), &job.site.pinned.checks);
     let hook_files = |tree: &Path| {
-        let reads = remand_checks::link_for_hooks(checkout, tree, checks)?;
+        let reads = remand_checks::link_with_root(checkout, tree, checks)?;
         let inside = reads.iter().filter_map(|folder| folder.strip_prefix(checkout).ok());
         Ok(HookFiles { added: inside.map(Path::to_path_buf).collect(), reads })
     };

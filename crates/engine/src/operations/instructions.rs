@@ -3,6 +3,7 @@
 
 use super::Done;
 use crate::artifacts::{content, document};
+use crate::conventions;
 use crate::site::{Job, Trouble};
 use remand_contract::SchemaId;
 use remand_contract::schema::knowledge::{InstructionProposal, Knowledge};
@@ -18,9 +19,6 @@ const PROPOSALS: &str = "proposals";
 
 /// The patch with the approved changes.
 const INSTRUCTIONS: &str = "instructions";
-
-/// The names of instruction files, in any folder.
-const FILES: [&str; 5] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md", "copilot-instructions.md"];
 
 /// The end of the names of instruction files in `.github/instructions`.
 const INSTRUCTIONS_END: &str = ".instructions.md";
@@ -125,7 +123,7 @@ fn apply(
 fn is_instruction_file(path: &Path) -> bool {
     let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    inside && (FILES.contains(&name) || name.ends_with(INSTRUCTIONS_END))
+    inside && (conventions::NAMES.contains(&name) || name.ends_with(INSTRUCTIONS_END))
 }
 
 fn is_patch(change: &str) -> bool {

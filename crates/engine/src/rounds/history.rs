@@ -143,6 +143,7 @@ impl RoundHistory {
             | Event::Cancelled { .. }
             | Event::Paused { .. }
             | Event::Resumed { .. }
+            | Event::Retried { .. }
             | Event::ApproachRemoved { .. }
             | Event::Reattributed { .. }
             | Event::Reverted { .. } => (RetryMode::SamePrompt, String::new(), String::new()),

@@ -69,6 +69,7 @@ impl HistoryReplay<'_> {
             | Event::Cancelled { .. }
             | Event::Paused { .. }
             | Event::Resumed { .. }
+            | Event::Retried { .. }
             | Event::RolledBack { .. }
             | Event::ApproachRemoved { .. }
             | Event::Reattributed { .. }

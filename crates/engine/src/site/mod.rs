@@ -15,7 +15,7 @@ mod tree;
 pub use agent_slots::{AgentSlot, AgentSlots};
 pub use job::{Job, marker};
 pub use run_site::Site;
-pub use sandbox::{sandbox, secret_settings};
+pub use sandbox::SandboxScope;
 pub use settings::Settings;
 pub use tree::{LaneContent, LaneTree, TREES};
 pub use trouble::{Trouble, engine_failed};

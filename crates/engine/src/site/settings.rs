@@ -29,6 +29,8 @@ pub struct Settings {
     pub program: PathBuf,
     /// The part of the environment that agents and checks inherit.
     pub environment: BTreeMap<OsString, OsString>,
+    /// All environment variables of checks.
+    pub check_environment: BTreeMap<OsString, OsString>,
     /// Variables that only agents inherit.
     pub agent_environment: BTreeMap<OsString, OsString>,
     pub sandbox: Sandbox,

@@ -79,6 +79,7 @@ impl<'o> HistoryBuilder<'o> {
             | Event::Cancelled { .. }
             | Event::Paused { .. }
             | Event::Resumed { .. }
+            | Event::Retried { .. }
             | Event::RolledBack { .. }
             | Event::ApproachRemoved { .. }
             | Event::Reattributed { .. }

@@ -23,8 +23,9 @@ pub(super) fn order(loaded: &mut LoadedRun, issued: IssuedCommand, now: &Now) ->
         (Command::Dispatch(dispatch), Some(requested)) => {
             backoff(dispatch.failures, requested, loaded.time_left())
         }
-        // Operations are retried only after failures of the environment.
-        (Command::Operate { id, .. }, _) => backoff(id.attempt.saturating_sub(1), None, loaded.time_left()),
+        (Command::Operate { id, .. }, Some(requested)) => {
+            backoff(id.attempt.saturating_sub(1), requested, loaded.time_left())
+        }
         _ => Duration::ZERO,
     };
     match command {

@@ -46,7 +46,7 @@ pub fn finish(settings: &Settings, run: &RunId, site: Result<&Site, Trouble>) {
         report(settings, &folder.join(NOT_ON_BRANCH), ticket::finish_branch(site));
         let page = site.reader().and_then(|reader| bundle::write(&reader, run, &folder));
         // If this fails, the folder only takes up space.
-        let _ = fs::remove_dir_all(folder.join("scratch"));
+        let _ = remand_git::remove(&folder.join("scratch"));
         crate::dispatch::forget_sessions(&folder);
         let documents = crate::rounds::documents::finish(site);
         page.map(drop).and(documents).and(artifacts(site))

@@ -159,7 +159,11 @@ fn close_delivered(
     let (placements, overlaps) = board.place_texts(input)?;
     board.count_silences(&pending);
     let conflicts = board.find_conflicts()?;
-    let row = board.count_round(Counting::Counted);
+    let counting = match input.reviewer {
+        ReviewerTurn::Failed { .. } => Counting::Unreviewed,
+        ReviewerTurn::Skipped | ReviewerTurn::Delivered(_) => Counting::Counted,
+    };
+    let row = board.count_round(counting);
     let end = end_of(&board, input, &row);
     let explanation = explanation(&board, end, &row);
     board.finish(row.clone());
@@ -186,7 +190,7 @@ fn end_of(board: &Board, input: &RoundInput, row: &RoundRow) -> RoundEnd {
     } else {
         match row.state {
             RoundState::Converging => RoundEnd::Converging,
-            RoundState::Stalled(_) => RoundEnd::Stalled,
+            RoundState::Stalled(_) | RoundState::Unreviewed => RoundEnd::Stalled,
             RoundState::Warning(_) => RoundEnd::Warning,
             RoundState::Diverging => RoundEnd::Diverging,
             RoundState::Failed | RoundState::Skipped => RoundEnd::Empty,

@@ -61,6 +61,21 @@ fn a_failed_reviewer_leaves_proposals_unreviewed_and_the_round_counts() {
     assert_eq!(next.end, RoundEnd::Complete);
 }
 
+// SR-04 SR-07
+#[test]
+fn a_round_whose_reviewer_failed_is_no_stall() {
+    let start = board(&[("A", High)]);
+    let one = play(&start, proposes(&["GAP-A-001"]), reviews(&[], &["GAP-A-001"]));
+    assert_eq!(one.row.state, RoundState::Stalled(1));
+    let mut input = round(&one.board, proposes(&["GAP-A-001"]), ReviewerOutput::default());
+    input.reviewer = ReviewerTurn::Failed { why: "no answer".into() };
+    let two = close_round(&one.board, &input).unwrap();
+    assert_eq!((two.row.state, two.end), (RoundState::Unreviewed, RoundEnd::Stalled));
+    assert_eq!(two.board.rounds_left(), 8, "the round counts");
+    let three = play(&two.board, EngineerOutput::default(), reviews(&[], &["GAP-A-001"]));
+    assert_eq!(three.row.state, RoundState::Warning(2), "two rounds with a review and without progress");
+}
+
 #[test]
 fn a_review_of_a_failed_engineer_is_refused() {
     let start = board(&[("A", High)]);

@@ -54,6 +54,7 @@ impl RoundRow {
             RoundState::Diverging => {
                 format!("diverges: net {} is below {}", signed(self.net), thresholds.diverge_below)
             }
+            RoundState::Unreviewed => "is no stall, because the reviewer failed".to_string(),
             RoundState::Failed => "does not count because the engineer failed".to_string(),
             RoundState::Skipped => "does not count because it was skipped".to_string(),
         };
@@ -74,7 +75,8 @@ impl Board {
         let weighted_net = self.weight(&resolved) - self.weight(&new);
         let state = match counting {
             Counting::Failed => RoundState::Failed,
-            Counting::Counted => self.judge(net, weighted_net),
+            Counting::Unreviewed if self.lacks_progress(net, weighted_net) => RoundState::Unreviewed,
+            Counting::Counted | Counting::Unreviewed => self.judge(net, weighted_net),
         };
         let start =
             end.saturating_add(resolved.len()).saturating_add(set_aside.len()).saturating_sub(new.len());
@@ -90,6 +92,12 @@ impl Board {
             weighted_net,
             state,
         }
+    }
+
+    /// Whether a round resolved too little, but did not add many gaps either.
+    fn lacks_progress(&self, net: i64, weighted_net: i64) -> bool {
+        let thresholds = self.rules.thresholds;
+        weighted_net <= thresholds.stall_at && net >= thresholds.diverge_below
     }
 
     fn judge(&mut self, net: i64, weighted_net: i64) -> RoundState {
@@ -126,6 +134,8 @@ impl Board {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counting {
     Counted,
+    /// It counts, but nobody judged its proposals.
+    Unreviewed,
     Failed,
 }
 

@@ -34,6 +34,8 @@ pub enum RoundState {
     /// Stalled often enough to warn.
     Warning(u32),
     Diverging,
+    /// The reviewer failed, so nothing could be resolved; the round counts, but not as a stall.
+    Unreviewed,
     /// The engineer failed; the round does not count.
     Failed,
     /// The user skipped the round after a rollback; it does not count.
@@ -82,7 +84,8 @@ impl RoundState {
             RoundState::Converging
             | RoundState::Stalled(_)
             | RoundState::Warning(_)
-            | RoundState::Diverging => true,
+            | RoundState::Diverging
+            | RoundState::Unreviewed => true,
             RoundState::Failed | RoundState::Skipped => false,
         }
     }
@@ -106,6 +109,7 @@ impl fmt::Display for RoundState {
             RoundState::Stalled(times) => write!(f, "stalled ({times})"),
             RoundState::Warning(times) => write!(f, "stalled ({times}), warning"),
             RoundState::Diverging => f.write_str("diverging"),
+            RoundState::Unreviewed => f.write_str("unreviewed"),
             RoundState::Failed => f.write_str("failed, not counted"),
             RoundState::Skipped => f.write_str("skipped, not counted"),
         }

@@ -27,6 +27,11 @@ impl Stepper<'_> {
         lane_state.reads = reads;
         lane_state.detected = None;
         lane_state.seats.clear();
+        if !matches!(phase.work, Work::Operation { .. }) {
+            // The run continues with other work, so the refused commit is no longer its last step.
+            self.state.retry_point = None;
+        }
+        let lane_state = self.lane_state_mut(lane);
         if !phase.aside {
             lane_state.caller = None;
             lane_state.carried.clear();

@@ -8,7 +8,7 @@ use crate::ids::{ArtifactId, BudgetId, CommandId, Lane, PhaseId, SignalId};
 use crate::program::{Action, Effect, Route, Work};
 use crate::resolve;
 use crate::ruling::{Charge, Disposition, Rule, Ruling, Why};
-use crate::signal::COMPLETED;
+use crate::signal::{COMPLETED, NO_RESULT};
 use crate::state::{Constraint, End, FiledStatus, HoldCause, SeatProgress, Stage, TaskProgress};
 use alloc::vec::Vec;
 
@@ -315,6 +315,11 @@ impl Stepper<'_> {
     /// Ends the run: cancels open commands and, after a failure, performs the failure operations first.
     pub(super) fn end(&mut self, end: End) {
         let held = self.state.hold.is_some();
+        match &end {
+            End::Failed { signal: NO_RESULT, .. } => self.set_retry_point(NO_RESULT),
+            End::Failed { .. } | End::Done => {}
+            End::Stopped { .. } | End::Cancelled { .. } => self.state.retry_point = None,
+        }
         self.cancel_open();
         self.state.paused = false;
         let failed = match &end {
@@ -342,7 +347,7 @@ impl Stepper<'_> {
             lane: Lane::Main,
             visit: FAILURE_VISIT,
             seat: at,
-            attempt: 1,
+            attempt: self.state.retries.saturating_add(1),
         };
         let operation = self.program.failure[usize::from(at)];
         self.emit(Command::Operate { id, operation, task: None, findings: Vec::new() });

@@ -129,7 +129,7 @@ impl Stepper<'_> {
     }
 
     /// Issues the commands that a hold kept back.
-    fn issue_held_seats(&mut self) {
+    pub(super) fn issue_held_seats(&mut self) {
         let batch = self.state.visits[self.state.main.phase.index()];
         let mut lanes = alloc::vec![Lane::Main];
         for (index, run) in self.state.tasks.iter().enumerate() {

@@ -2,7 +2,8 @@
 //!
 //! `outcome.rs` reads how a seat ended, `settle.rs` turns a finished phase into one signal, `follow.rs` follows its
 //! route, `enter.rs` opens the next phase or skips it if `reuse.rs` allows that, `tasks.rs` runs sub-flows,
-//! `address.rs` sends findings to phases and tasks, `human.rs` handles what people do.
+//! `address.rs` sends findings to phases and tasks, `human.rs` handles what people do,
+//! `retry.rs` reopens a run that has ended.
 
 mod address;
 mod attribution;
@@ -11,6 +12,7 @@ mod follow;
 mod human;
 mod notice;
 mod outcome;
+mod retry;
 mod reuse;
 mod seats;
 mod settle;
@@ -93,6 +95,12 @@ pub enum Refusal {
     NotAnOrigin { name: String, possible: String },
     #[error("name at least one phase that injected the defect")]
     NoOrigin,
+    #[error(
+        "only a run that an agent's failure ended, or whose commit a hook refused, can be retried; this run is {0}"
+    )]
+    NotRetriable(String),
+    #[error("a run can be retried {0} times, and this one was")]
+    NoRetryLeft(u16),
     #[error("the run is {0}")]
     WrongStage(&'static str),
 }
@@ -111,6 +119,7 @@ pub fn step(program: &Program, state: &mut State, event: &Event) -> Result<Step,
         Event::Cancelled { by } => stepper.cancel(by)?,
         Event::Paused { by } => stepper.pause(by)?,
         Event::Resumed { by } => stepper.resume(by)?,
+        Event::Retried { by } => stepper.retry(by)?,
         Event::RolledBack { to, by, reason, .. } => stepper.roll_back(*to, by, reason)?,
         Event::ApproachRemoved { at, by } => stepper.remove_approach(*at, by)?,
         Event::Reattributed { at, from, to, by, note } => {

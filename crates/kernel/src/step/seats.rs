@@ -107,6 +107,10 @@ impl Stepper<'_> {
     }
 
     fn was_failure_operation_issued(&self, id: CommandId) -> bool {
+        // A run that was retried may have failed before, at any phase.
+        if id.attempt >= 1 && id.attempt <= self.state.retries {
+            return usize::from(id.seat) < self.program.failure.len();
+        }
         let is_known = id.phase == self.state.main.phase && usize::from(id.seat) < self.program.failure.len();
         match &self.state.stage {
             Stage::Ending { at, .. } => is_known && id.seat <= *at,
@@ -119,7 +123,9 @@ impl Stepper<'_> {
         if id.visit != FAILURE_VISIT {
             return open_seat(self.state, id).is_some();
         }
-        let is_at = |seat: u16| seat == id.seat && id.phase == self.state.main.phase;
+        let is_at = |seat: u16| {
+            seat == id.seat && id.phase == self.state.main.phase && id.attempt > self.state.retries
+        };
         matches!(self.state.stage, Stage::Ending { at, .. } if is_at(at))
     }
 

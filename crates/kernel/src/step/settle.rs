@@ -5,7 +5,7 @@ use super::follow::RuledSignal;
 use crate::detect;
 use crate::ids::{Lane, PhaseId, SignalId};
 use crate::program::{Action, Effect, TallyRow, TallyTest, Work, is_detector};
-use crate::ruling::{Rule, Why};
+use crate::ruling::{FailedMember, Rule, Why};
 use crate::signal::{DETECTORS, KIND_FINDINGS, NO_RESULT, REPEATED, SECURITY_BLOCKER};
 use crate::state::{Attribution, Derived, FiledStatus, SeatProgress, SeatResult};
 use alloc::format;
@@ -32,6 +32,9 @@ impl Stepper<'_> {
         }
         if combined.signal != NO_RESULT {
             self.remember_result(lane, combined.signal);
+        }
+        if self.is_refused_commit(lane, combined.signal) {
+            self.set_retry_point(combined.signal);
         }
         let line = self.program.phase(phase).route(combined.signal).map_or(0, |route| route.line);
         self.settle_with(
@@ -125,9 +128,11 @@ impl Stepper<'_> {
             Some(result) => {
                 Combined { signal: result.signal, verdict: result.verdict, why: self.why(result) }
             }
-            None => {
-                Combined { signal: NO_RESULT, verdict: NO_RESULT, why: Why::BelowQuorum { have: 0, need: 1 } }
-            }
+            None => Combined {
+                signal: NO_RESULT,
+                verdict: NO_RESULT,
+                why: Why::BelowQuorum { have: 0, need: 1, failed: None },
+            },
         }
     }
 
@@ -170,6 +175,7 @@ impl Stepper<'_> {
             let why = Why::BelowQuorum {
                 have: u16::try_from(have.len()).unwrap_or(u16::MAX),
                 need: u16::try_from(need).unwrap_or(u16::MAX),
+                failed: first_failed(members),
             };
             return Combined { signal: NO_RESULT, verdict: NO_RESULT, why };
         }
@@ -286,6 +292,17 @@ impl Stepper<'_> {
             detect::same_finding(&filed.finding, finding).map(|sameness| (earlier, sameness.sentence()))
         })
     }
+}
+
+/// The first member that failed.
+fn first_failed(members: &[&SeatProgress]) -> Option<FailedMember> {
+    let of = u16::try_from(members.len()).unwrap_or(u16::MAX);
+    members.iter().find_map(|member| match member {
+        SeatProgress::Failed { failure, detail } => {
+            Some(FailedMember { of, failure: *failure, detail: detail.clone() })
+        }
+        SeatProgress::Said(_) | SeatProgress::Open | SeatProgress::Held => None,
+    })
 }
 
 /// The signal of the first tally row that holds for these signals.

@@ -114,6 +114,7 @@ impl Projection<'_> {
             | Event::Cancelled { .. }
             | Event::Paused { .. }
             | Event::Resumed { .. }
+            | Event::Retried { .. }
             | Event::RolledBack { .. }
             | Event::ApproachRemoved { .. }
             | Event::Reattributed { .. }

@@ -37,8 +37,8 @@ impl Reader {
         self.rows(&sql, (kind.word(), max), decode)
     }
 
-    /// At most `max` decisions of other runs about any of these files, newest first. Of a decision that a run made
-    /// several times, the latest counts.
+    /// At most `max` decisions of other runs about any of these files, or about anything if no files are named; newest
+    /// first. Of a decision that a run made several times, the latest counts.
     pub fn earlier_decisions(
         &self,
         run: &RunId,
@@ -53,7 +53,7 @@ impl Reader {
         let rows = self.rows(&sql, [run], decode)?.into_iter().filter(|note| {
             let decision = note.decision.clone().unwrap_or_default();
             latest.insert((note.run.clone(), decision.id, decision.decided_by))
-                && note.files.iter().any(|file| files.contains(file))
+                && (files.is_empty() || note.files.iter().any(|file| files.contains(file)))
         });
         Ok(rows.take(max).collect())
     }

@@ -203,6 +203,7 @@ pub(crate) fn update_open(open: &mut Vec<Command>, event: &Event, issued: impl I
         | Event::Cancelled { .. }
         | Event::Paused { .. }
         | Event::Resumed { .. }
+        | Event::Retried { .. }
         | Event::RolledBack { .. }
         | Event::ApproachRemoved { .. }
         | Event::Reattributed { .. }

@@ -8,7 +8,7 @@ use crate::query::Reader;
 use crate::replay_error::{ReplayError, ReplayFailure};
 use remand_kernel::command::Command;
 use remand_kernel::view::{self, RulingView};
-use remand_kernel::{Event, Program, State};
+use remand_kernel::{Event, Outcome, Program, State};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -24,6 +24,9 @@ pub struct RunChange {
     pub commands: Vec<CommandView>,
     /// Ids of commands that are no longer open: ended, answered or cancelled.
     pub closed: Vec<String>,
+    /// The dispatch that the event reports as failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
 }
 
 /// A command that was issued.
@@ -62,6 +65,7 @@ impl RunChange {
             rulings,
             commands: entry.step.commands.iter().map(|command| CommandView::of(program, command)).collect(),
             closed: closed_commands(entry.event, &entry.step.commands),
+            failed: failed_dispatch(program, entry.event),
         }
     }
 }
@@ -105,6 +109,7 @@ impl Reader {
                 rulings: rulings.remove(&row.seq).unwrap_or_default(),
                 commands: row.commands.iter().map(|command| CommandView::of(&program, command)).collect(),
                 closed: closed_commands(&row.event, &row.commands),
+                failed: failed_dispatch(&program, &row.event),
                 notes: row.facts.notes,
                 checks: row.facts.checks,
             })
@@ -129,6 +134,17 @@ impl Reader {
     }
 }
 
+/// The dispatch whose failure an event reports.
+fn failed_dispatch(program: &Program, event: &Event) -> Option<String> {
+    match event {
+        Event::Ended { id, outcome: Outcome::Failed { .. }, .. } => {
+            let phase = program.phases.get(id.phase.index())?;
+            (!phase.contracts().is_empty()).then(|| id.to_string())
+        }
+        _ => None,
+    }
+}
+
 fn closed_commands(event: &Event, commands: &[Command]) -> Vec<String> {
     let completed = match event {
         Event::Ended { id, .. } | Event::Answered { id, .. } => Some(*id),
@@ -137,6 +153,7 @@ fn closed_commands(event: &Event, commands: &[Command]) -> Vec<String> {
         | Event::Cancelled { .. }
         | Event::Paused { .. }
         | Event::Resumed { .. }
+        | Event::Retried { .. }
         | Event::RolledBack { .. }
         | Event::ApproachRemoved { .. }
         | Event::Reattributed { .. }

@@ -248,14 +248,18 @@ fn later_runs_see_the_decisions_about_their_files_and_the_latest_version_of_each
     let event = test_run.end_event("ready");
     test_run.feed(&mut test.ledger, event, Facts { notes, ..Facts::default() }).unwrap();
     let reader = test.reader();
-    let titles = |run: &str, file: &str| -> Vec<String> {
-        let files = std::collections::BTreeSet::from([file.to_string()]);
-        let rows = reader.earlier_decisions(&RunId(run.to_string()), &files, 10).unwrap();
+    let newest = |run: &str, files: &[&str], max: usize| -> Vec<String> {
+        let files = files.iter().map(ToString::to_string).collect();
+        let rows = reader.earlier_decisions(&RunId(run.to_string()), &files, max).unwrap();
         rows.into_iter().map(|row| row.decision.unwrap().title).collect()
     };
+    let titles = |run: &str, file: &str| newest(run, &[file], 10);
     assert_eq!(titles("r2", "src/session.rs"), ["check on read and write"]);
     assert_eq!(titles("r2", "src/cache.rs"), ["no cache"]);
     assert!(titles("r2", "src/other.rs").is_empty() && titles("r1", "src/cache.rs").is_empty());
+    assert_eq!(newest("r2", &[], 10), ["check on read and write", "no cache"]);
+    assert_eq!(newest("r2", &[], 1), ["check on read and write"]);
+    assert!(newest("r1", &[], 10).is_empty());
 }
 
 // EP-22

@@ -262,6 +262,11 @@ fn a_policy_is_unchanged_by_json_and_unknown_keys_are_rejected() {
     assert!(matches!(wrap(Path::new("/remand"), &policy, &[]), Err(ConfineError::NoProgram)));
 }
 
+/// How much this machine enforces, of a policy without private folders.
+fn probe() -> Enforcement {
+    enforcement(&Policy { hidden: vec!["/proc/1".into()], ..Policy::default() })
+}
+
 /// Returns whether this machine enforces the whole sandbox. Otherwise the report lists the gaps, and attacks may succeed.
 fn is_fully_enforced() -> bool {
     probe().gaps.is_empty()
@@ -535,4 +540,133 @@ fn exceeding_memory_processes_disk_or_file_size_kills_the_job_and_names_the_limi
     assert_eq!(exceeded(&|job| job.limits.disk = Some(50_000_000), filler), ExceededLimit::Disk(50_000_000));
     let huge = "exec head -c 300000000 /dev/zero >huge";
     assert_eq!(exceeded(&|_| {}, huge), ExceededLimit::FileSize(200_000_000));
+}
+
+/// A lab whose folder is private in all its parts: `home` is a hidden home with one shown folder, `inside` is writable.
+fn private_policy(lab: &Lab) -> Policy {
+    for folder in ["home/.cache", "home/.cargo", "home/.ssh", "storage", "elsewhere"] {
+        fs::create_dir_all(lab.path(folder)).unwrap();
+    }
+    for file in [
+        "home/.cache/a",
+        "home/.cache/b",
+        "home/.ssh/id",
+        "home/.cargo/tool",
+        "home/.cargo/credentials.toml",
+        "home/.profile",
+    ] {
+        fs::write(lab.path(file), "precious").unwrap();
+    }
+    let private = PrivateFolders {
+        folders: vec![lab.path("home"), "/tmp".into()],
+        copied: vec![lab.path("home/.cache")],
+        storage: lab.path("storage"),
+        required: true,
+    };
+    Policy {
+        hidden: vec![lab.path("home"), lab.path("home/.cargo/credentials.toml"), lab.path("outside")],
+        shown: vec![lab.path("home/.cargo")],
+        private: Some(private),
+        ..lab.policy()
+    }
+}
+
+// UP-03
+#[test]
+fn a_program_with_a_private_network_can_serve_and_reach_itself_and_nobody_else() {
+    let lab = Lab::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let _named = std::os::unix::net::UnixListener::bind(lab.path("elsewhere.sock")).unwrap();
+    let open = |call: &str| python(&format!("import socket as s, os; {call}"));
+    let own = [
+        open("a = s.create_server((\"127.0.0.1\", 0)); s.create_connection(a.getsockname())"),
+        open(
+            "a = s.socket(s.AF_INET, s.SOCK_DGRAM); a.bind((\"127.0.0.1\", 0)); s.socket(s.AF_INET, s.SOCK_DGRAM).sendto(b\"x\", a.getsockname())",
+        ),
+        open(
+            "a = s.socket(s.AF_UNIX); a.bind(\"own.sock\"); a.listen(); s.socket(s.AF_UNIX).connect(\"own.sock\")",
+        ),
+        python("import multiprocessing as m; m.Lock(); m.Queue(); m.shared_memory"),
+    ];
+    let own: Vec<&str> = own.iter().map(String::as_str).collect();
+    let policy = private_policy(&lab);
+    assert_eq!(successful_attacks(&lab, policy.clone(), &own[..3]), own[..3]);
+    let attacks = [
+        open(&format!("s.create_connection((\"127.0.0.1\", {port}), 2)")),
+        open(&format!("s.socket().sendto(b\"x\", 0x20000000, (\"127.0.0.1\", {port}))")),
+        open(&format!("s.socket(2, 1, 262).connect((\"127.0.0.1\", {port}))")),
+        open("s.create_connection((\"192.0.2.1\", 80), 2)"),
+        open("s.socket(s.AF_UNIX).connect(\"../elsewhere.sock\")"),
+    ];
+    let attacks: Vec<&str> = attacks.iter().map(String::as_str).collect();
+    assert_eq!(successful_attacks(&lab, policy, &attacks), Vec::<String>::new());
+    assert_eq!(lab.report().network, EnforcementLevel::Full);
+    drop(listener);
+}
+
+// UP-03
+#[test]
+fn private_folders_can_be_written_and_leave_no_trace_in_the_shared_ones() {
+    let lab = Lab::new();
+    let policy = private_policy(&lab);
+    let home = lab.path("home").display().to_string();
+    let script = format!(
+        "echo own >{home}/.config && cat {home}/.config {home}/.cargo/tool && mkdir -p {home}/a/b && \
+         echo own >/tmp/remand-own && echo own >/dev/shm/remand-own && echo $TMPDIR && mktemp"
+    );
+    let done = lab.run(policy.clone(), &script);
+    assert_eq!(done.exit, Exit::Code(0), "{}{}", done.stdout.text(), done.stderr.text());
+    assert!(done.stdout.text().contains("own\nprecious/tmp\n"), "{}", done.stdout.text());
+    for trace in [lab.path("home/.config"), "/tmp/remand-own".into(), "/dev/shm/remand-own".into()] {
+        assert!(!trace.exists(), "{}", trace.display());
+    }
+    let attacks = [
+        format!("cat {home}/.ssh/id"),
+        format!("cat {home}/.profile"),
+        format!("grep precious {home}/.cargo/credentials.toml"),
+        format!("echo x >{home}/.cargo/tool"),
+        format!("chmod 0777 {home}/.cargo/tool"),
+        format!("rm {home}/.cargo/tool"),
+        "cat ../outside/file".to_string(),
+        "cat ../../*/outside/file".to_string(),
+        "echo x >../outside/new".to_string(),
+        "cat /proc/self/cwd/../outside/file".to_string(),
+        "umount /tmp".to_string(),
+        format!("umount -l {home}"),
+    ];
+    let attacks: Vec<&str> = attacks.iter().map(String::as_str).collect();
+    assert_eq!(successful_attacks(&lab, policy, &attacks), Vec::<String>::new());
+    assert_eq!(fs::read_to_string(lab.path("home/.cargo/tool")).unwrap(), "precious");
+    assert_eq!(fs::read_dir(lab.path("outside")).unwrap().count(), 1);
+}
+
+// UP-03
+#[test]
+fn changes_to_a_copied_folder_are_seen_by_the_program_alone() {
+    let lab = Lab::new();
+    let cache = lab.path("home/.cache");
+    let script = format!(
+        "cd {} && echo own >new && echo own >a && rm b && mkdir -m 0 sealed && cat a new && ls",
+        cache.display()
+    );
+    let done = lab.run(private_policy(&lab), &script);
+    let text = done.stdout.text();
+    assert!(text.ends_with("own\nown\na\nnew\nsealed\n"), "{text}{}", done.stderr.text());
+    let mut left: Vec<_> = fs::read_dir(&cache).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["a", "b"]);
+    assert_eq!(fs::read_to_string(cache.join("a")).unwrap(), "precious");
+}
+
+// UP-03
+#[test]
+fn system_v_memory_of_a_program_with_private_folders_is_gone_after_it() {
+    let lab = Lab::new();
+    let make = python("import ctypes; print(ctypes.CDLL(None).shmget(0x52454d, 4096, 0o1666))");
+    let done = lab.run(private_policy(&lab), &make);
+    assert_eq!(done.exit, Exit::Code(0), "{}", done.stderr.text());
+    let left = Command::new("sh").args(["-c", "cat /proc/sysvipc/shm"]).output().unwrap();
+    let key = format!("{}", 0x52454d);
+    assert!(!String::from_utf8_lossy(&left.stdout).contains(&key));
 }

@@ -29,6 +29,9 @@ pub struct Policy {
     pub sockets: bool,
     /// Whether it may use named shared memory and semaphores, which all programs of the user share.
     pub shared_memory: bool,
+    /// Gives the program a private network and private folders where the kernel supports it, so that it can use them
+    /// freely.
+    pub private: Option<PrivateFolders>,
     /// Bytes of private writable memory per process.
     pub memory: Option<u64>,
     /// Maximum size in bytes of a file that it writes.
@@ -43,6 +46,11 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// Whether the network of the program is its own: it needs no other.
+    pub(super) fn has_private_network(&self) -> bool {
+        self.private.is_some() && !self.network && self.ports.is_empty()
+    }
+
     /// Parses a policy from JSON, or from the JSON file with this path.
     pub fn from_argument(argument: &str) -> Result<Policy, ConfineError> {
         let text = if argument.trim_start().starts_with('{') {
@@ -59,6 +67,25 @@ impl Policy {
     pub fn to_json(&self) -> Result<String, ConfineError> {
         serde_json::to_string(self).map_err(|source| ConfineError::Unwritable { source })
     }
+}
+
+/// The folders for temporary files, which all programs share.
+pub const TEMPORARY_FOLDERS: [&str; 2] = ["/tmp", "/var/tmp"];
+
+/// What a program has for itself alone: the folders below, `/dev/shm`, System V memory, and, unless it may use the network
+/// or ports of it, a network with only a loopback device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PrivateFolders {
+    /// Folders that are empty at first and may be changed, such as the home and `/tmp`. What the policy names inside them
+    /// stays there.
+    pub folders: Vec<PathBuf>,
+    /// Folders inside them that the program sees as they are and may change for itself, such as the caches of toolchains.
+    pub copied: Vec<PathBuf>,
+    /// The folder that holds the content of these folders.
+    pub storage: PathBuf,
+    /// Whether the program must not start without them.
+    pub required: bool,
 }
 
 /// How much of a restriction is enforced.
@@ -82,6 +109,9 @@ pub struct Enforcement {
     pub gaps: Vec<String>,
 }
 
+/// The gap that leaves network, shared memory and temporary folders to be shared, and therefore to be denied.
+pub(super) const PRIVATE: &str = "a private network, home, temporary folder and shared memory for checks";
+
 /// The gap that leaves the network reachable.
 pub(super) const TCP: &str = "TCP connections";
 
@@ -102,6 +132,8 @@ pub enum ConfineError {
     Report { path: PathBuf, source: io::Error },
     #[error("the limit on {what} cannot be set to {value}")]
     Limit { what: &'static str, value: u64, source: io::Error },
+    #[error("{what} could not be made private")]
+    Private { what: String, source: io::Error },
     #[error("the supervisor process could not be set up")]
     Supervisor { source: io::Error },
     #[error("the kernel rejected the sandbox: {why}")]

@@ -6,8 +6,8 @@
 //! neither signal nor trace the supervisor.
 
 use super::filter::{self, Tracing};
-use super::policy::{ConfineError, Enforcement, EnforcementLevel, Policy};
-use super::{capabilities, landlocked, limits};
+use super::policy::{ConfineError, Enforcement, EnforcementLevel, PRIVATE, Policy};
+use super::{capabilities, landlocked, limits, namespaces};
 use crate::kill_descendants;
 use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process, set_child_subreaper,
@@ -39,14 +39,20 @@ pub(super) fn supervise(
     let mut signals =
         Signals::new([SIGCHLD, SIGCONT, SIGTERM, SIGINT, SIGQUIT, SIGHUP]).map_err(supervisor_error)?;
     super::start_session();
+    let user_namespace = policy.private.as_ref().map(|_| namespaces::enter_user_namespace());
     set_parent_process_death_signal(Some(Signal::HUP)).map_err(|error| supervisor_error(error.into()))?;
     set_child_subreaper(Some(getpid())).map_err(|error| supervisor_error(error.into()))?;
     limits::apply(policy)?;
-    // Landlock, seccomp and capabilities restrict only the calling thread and the processes that it starts.
-    let start = || start_program(policy, report, program, rest);
-    let started = thread::scope(|scope| scope.spawn(start).join());
-    let child = started
-        .map_err(|_| supervisor_error(io::Error::other("the thread that starts the program panicked")))??;
+    let start = StartedProgram { policy, report, program, rest };
+    let child = match user_namespace {
+        None => start.in_thread(Isolation::Shared),
+        Some(Ok(())) => match start.in_thread(Isolation::Private) {
+            Err(ConfineError::Private { .. }) if !is_required(policy) => start.in_thread(Isolation::Shared),
+            started => started,
+        },
+        Some(Err(error)) if is_required(policy) => Err(error),
+        Some(Err(_)) => start.in_thread(Isolation::Shared),
+    }?;
     let child = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if getppid() != parent {
         exit_without_engine();
@@ -89,23 +95,71 @@ fn create_report(path: &Path) -> Result<File, ConfineError> {
     File::create(path).map_err(|source| ConfineError::Report { path: path.into(), source })
 }
 
-fn start_program(
-    policy: &Policy,
+fn is_required(policy: &Policy) -> bool {
+    policy.private.as_ref().is_some_and(|private| private.required)
+}
+
+/// Whether the program gets the private network and folders of its policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Isolation {
+    Private,
+    Shared,
+}
+
+/// The program to start.
+struct StartedProgram<'s> {
+    policy: &'s Policy,
     report: Option<File>,
-    program: &OsString,
-    rest: &[OsString],
-) -> Result<Child, ConfineError> {
-    capabilities::drop_administrative();
-    let mut enforced = landlocked::enter(policy)?;
-    let tracing =
-        if enforced.files == EnforcementLevel::None { Tracing::Denied } else { Tracing::WithinSandbox };
-    enforced.add_filter(filter::enter(policy, tracing), policy);
-    if let (Some(mut report), Some(path)) = (report, &policy.report) {
-        let json = serde_json::to_vec(&enforced).map_err(|source| ConfineError::Unwritable { source })?;
-        report.write_all(&json).map_err(|source| ConfineError::Report { path: path.clone(), source })?;
+    program: &'s OsString,
+    rest: &'s [OsString],
+}
+
+impl StartedProgram<'_> {
+    /// Starts the program in a new thread: namespaces, Landlock, seccomp and capabilities restrict only the calling thread
+    /// and the processes that it starts.
+    fn in_thread(&self, isolation: Isolation) -> Result<Child, ConfineError> {
+        let started = thread::scope(|scope| scope.spawn(|| self.start(isolation)).join());
+        let panicked = io::Error::other("the thread that starts the program panicked");
+        started.map_err(|_| ConfineError::Supervisor { source: panicked })?
     }
-    let started = Command::new(program).args(rest).spawn();
-    started.map_err(|source| ConfineError::Exec { program: program.to_string_lossy().into_owned(), source })
+
+    fn start(&self, isolation: Isolation) -> Result<Child, ConfineError> {
+        if isolation == Isolation::Private {
+            namespaces::enter_private(self.policy)?;
+        }
+        capabilities::drop_administrative();
+        let within = match isolation {
+            Isolation::Private => namespaces::policy_within(self.policy),
+            Isolation::Shared => self.policy.clone(),
+        };
+        let mut enforced = landlocked::enter(&within)?;
+        let tracing =
+            if enforced.files == EnforcementLevel::None { Tracing::Denied } else { Tracing::WithinSandbox };
+        enforced.add_filter(filter::enter(&within, tracing), &within);
+        enforced.add_isolation(isolation, self.policy);
+        if let (Some(mut report), Some(path)) = (self.report.as_ref(), &self.policy.report) {
+            let json = serde_json::to_vec(&enforced).map_err(|source| ConfineError::Unwritable { source })?;
+            report.write_all(&json).map_err(|source| ConfineError::Report { path: path.clone(), source })?;
+        }
+        let mut command = Command::new(self.program);
+        command.args(self.rest);
+        if isolation == Isolation::Private && namespaces::has_temporary_folder(self.policy) {
+            command.env("TMPDIR", namespaces::TEMPORARY);
+        }
+        let program = || self.program.to_string_lossy().into_owned();
+        command.spawn().map_err(|source| ConfineError::Exec { program: program(), source })
+    }
+}
+
+impl Enforcement {
+    /// Adds the effect of the private network, or the gap if there is none.
+    fn add_isolation(&mut self, isolation: Isolation, policy: &Policy) {
+        match isolation {
+            Isolation::Private if policy.has_private_network() => self.network = EnforcementLevel::Full,
+            Isolation::Shared if policy.private.is_some() => self.gaps.push(PRIVATE.to_string()),
+            Isolation::Private | Isolation::Shared => {}
+        }
+    }
 }
 
 /// Reports how much of the policy would be enforced. Restricts only a short-lived thread.

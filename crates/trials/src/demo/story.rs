@@ -64,6 +64,7 @@ impl Story {
             Disposition::Again { .. } => true,
             Disposition::Hold
             | Disposition::GoOn
+            | Disposition::Retry
             | Disposition::Pause
             | Disposition::Cancel
             | Disposition::RollBack { .. }

@@ -34,6 +34,8 @@ struct WayEdge {
 pub struct WayGraph<'p> {
     program: &'p Program,
     edges: BTreeMap<Place, BTreeSet<WayEdge>>,
+    /// The phases with which the tasks of each sub-flow may start.
+    first: BTreeMap<PhaseId, BTreeSet<PhaseId>>,
 }
 
 /// One way into a phase.
@@ -77,7 +79,7 @@ impl Known {
 
 impl<'p> WayGraph<'p> {
     pub fn new(program: &'p Program) -> WayGraph<'p> {
-        let mut graph = WayGraph { program, edges: BTreeMap::new() };
+        let mut graph = WayGraph { program, edges: BTreeMap::new(), first: BTreeMap::new() };
         for scenario in Scenario::all(program) {
             graph.explore(&Machine::new(program, scenario, Counting::Free));
         }
@@ -120,6 +122,7 @@ impl<'p> WayGraph<'p> {
         let mut seen: BTreeSet<(PhaseId, Option<PhaseId>)> = BTreeSet::new();
         let mut open = machine.starts(Some(flow), Confidence::High);
         for start in &open {
+            self.first.entry(flow).or_default().insert(start.phase);
             self.connect(entry, Place::Phase(start.phase, None), None, Onward::Routed, false);
         }
         while let Some(node) = open.pop() {
@@ -180,6 +183,9 @@ impl<'p> WayGraph<'p> {
         };
         let mut after = known.clone();
         after.ran.insert(phase);
+        // The results of tasks are reused only if the tasks ran before, so each has passed its first phase.
+        let first = self.first.get(&phase).filter(|first| first.len() == 1);
+        after.ran.extend(first.into_iter().flatten());
         match hearing(self.program, target, been, phase, edge.onward) {
             Hearing::Restart => {
                 after.heard.clear();

@@ -5,7 +5,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::explore::Scenario;
 use crate::explore::guarantee::{Atom, Claim, Counterexample, refute};
 use crate::explore::ways::{WayGraph, WayIn};
-use crate::needs::Need;
+use crate::needs::{AUTHOR, Need};
 use remand_kernel::brief::is_author;
 use remand_kernel::ids::{ArtifactId, PhaseId, SignalId};
 use remand_kernel::program::{Phase, Program, Work};
@@ -22,6 +22,8 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
                 let ways = ways.get_or_insert_with(|| graph.ways_in(id));
                 let gap = match need {
                     Need::Evidence => evidence_gap(program, id),
+                    // A path on which the phase runs again shows best what is lost.
+                    Need::OwnWork => ways.iter().rev().find_map(|way| gap(&graph, program, id, way, need)),
                     _ => ways.iter().find_map(|way| gap(&graph, program, id, way, need)),
                 };
                 if let Some(gap) = gap {
@@ -71,24 +73,36 @@ fn gap(graph: &WayGraph<'_>, program: &Program, id: PhaseId, way: &WayIn, need: 
     let nobody = |_| false;
     match need {
         Need::Document(names) => {
-            let supplied = names.iter().any(|name| is_subject(program, name) || reads(program, phase, name));
             let remedy = format!("add `{}` to the `reads` of `{}`", names[0], phase.name);
+            if is_given(program, phase, names) { None } else { gap(&nobody, remedy) }
+        }
+        Need::IfAny(name) => {
+            let supplied =
+                may_read(program, phase, name) || reads(program, phase, name) || !is_written(program, name);
+            let remedy = format!("add `{name}` to the `may-read` of `{}`", phase.name);
             if supplied { None } else { gap(&nobody, remedy) }
         }
         Need::Report(roles) => {
             let speaks = |other: PhaseId| {
                 let contracts = program.phase(other).contracts();
                 contracts.iter().any(|contract| roles.contains(&program.contract(*contract).title()))
+                    || (roles.iter().any(|role| role == AUTHOR) && is_author(program, other, id))
             };
             let is_given = |other: &PhaseId| {
                 speaks(*other)
                     && (is_author(program, *other, id) || is_read(program, *other, phase) || phase.everything)
             };
-            let supplied = way.ran.iter().any(is_given);
-            let remedy = format!(
-                "lead through a phase with the role `{}` on this path, or let `{}` read what that role writes",
-                roles[0], phase.name
-            );
+            let needs_author = roles.iter().any(|role| role == AUTHOR);
+            let has_author = program.phase_ids().any(|other| is_author(program, other, id));
+            let supplied = way.ran.iter().any(is_given) || (needs_author && !has_author);
+            let remedy = if needs_author {
+                format!("lead through a phase that changes what `{}` reads on this path", phase.name)
+            } else {
+                format!(
+                    "lead through a phase with the role `{}` on this path, or let `{}` read what that role writes",
+                    roles[0], phase.name
+                )
+            };
             if supplied { None } else { gap(&speaks, remedy) }
         }
         Need::OwnWork => {
@@ -98,7 +112,7 @@ fn gap(graph: &WayGraph<'_>, program: &Program, id: PhaseId, way: &WayIn, need: 
             } else {
                 format!("do not discard what `{}` writes", phase.name)
             };
-            if way.again && (phase.afresh || lost) { gap(&nobody, remedy) } else { None }
+            if phase.afresh || (way.again && lost) { gap(&nobody, remedy) } else { None }
         }
         Need::Reason => {
             let remedy = format!(
@@ -159,8 +173,30 @@ fn is_subject(program: &Program, name: &str) -> bool {
     name == "subject" || *name == program.subject
 }
 
+/// Whether a phase is given one of these documents. The subject counts only where the workflow has no other of them: its
+/// work is in the documents that its phases write.
+fn is_given(program: &Program, phase: &Phase, names: &[String]) -> bool {
+    let (subjects, others): (Vec<&String>, Vec<&String>) =
+        names.iter().partition(|name| is_subject(program, name));
+    let subject_counts = !subjects.is_empty() && !others.iter().any(|name| is_written(program, name));
+    let is_read = |name: &&String| {
+        // In place of a document that does not exist yet, the subject is given.
+        reads(program, phase, name) || (!subjects.is_empty() && may_read(program, phase, name))
+    };
+    subject_counts || others.iter().any(is_read)
+}
+
+fn is_written(program: &Program, name: &str) -> bool {
+    let is_named = |id: &ArtifactId| program.artifacts[id.index()] == name;
+    program.phases.iter().any(|phase| phase.writes.iter().any(is_named))
+}
+
 fn reads(program: &Program, phase: &Phase, name: &str) -> bool {
     phase.everything || phase.reads.iter().any(|id| program.artifacts[id.index()] == name)
+}
+
+fn may_read(program: &Program, phase: &Phase, name: &str) -> bool {
+    phase.may_read.iter().any(|id| program.artifacts[id.index()] == name)
 }
 
 /// Whether a phase reads everything that another one writes.

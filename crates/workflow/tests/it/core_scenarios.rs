@@ -4,3 +4,4 @@ mod detection;
 mod interruption;
 mod limits;
 mod proofs;
+mod retry;

@@ -1,7 +1,8 @@
 //! Broken workflow files: each is refused with its diagnostics, none with a panic.
 
-use remand_workflow::diagnostic::Style;
+use remand_workflow::diagnostic::{Diagnostic, Style};
 use remand_workflow::roles::Roles;
+use remand_workflow::shipped::WORKFLOWS;
 use remand_workflow::{CheckedWorkflow, check_bytes};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -57,6 +58,113 @@ fn each_gap_in_the_flow_of_information_is_refused_with_its_path_and_a_remedy() {
         });
     }
     assert!(others.is_empty(), "{}", others.join("\n\n"));
+}
+
+/// A change to a shipped workflow, and what the role of a phase is no longer given.
+struct Cut {
+    workflow: &'static str,
+    phase: &'static str,
+    from: &'static str,
+    to: &'static str,
+    need: &'static str,
+}
+
+const fn cut(
+    workflow: &'static str,
+    phase: &'static str,
+    from: &'static str,
+    to: &'static str,
+    need: &'static str,
+) -> Cut {
+    Cut { workflow, phase, from, to, need }
+}
+
+const CUTS: [Cut; 32] = [
+    cut("feature", "spec", "reads: [request, research]", "reads: [request]", "research or subject"),
+    cut("feature", "spec", "writes: spec", "writes: spec\n    afresh: true", "own work"),
+    cut("feature", "more-research", "writes: research", "writes: research\n    afresh: true", "own work"),
+    cut("feature", "design", "reads: [spec, research]", "reads: [research]", "spec or subject"),
+    cut("feature", "design-review", "reads: [design, spec]", "reads: [design]", "spec or subject"),
+    cut("feature", "design-review", "diverse: true", "afresh: true", "own work"),
+    cut("feature", "plan", "reads: [design, spec]", "reads: [spec]", "design or subject"),
+    cut("feature", "plan", "reads: [design, spec]", "reads: [design]", "spec or subject"),
+    cut("feature", "implement", "reads: [plan, baseline]", "reads: [baseline]", "plan or subject"),
+    cut("feature", "verify", "reads: [code, spec, plan]", "reads: [code, plan]", "spec or subject"),
+    cut(
+        "feature",
+        "code-review",
+        "reads: [code, spec, plan, design]",
+        "reads: [code, spec, design]",
+        "plan or subject",
+    ),
+    cut(
+        "feature",
+        "code-review",
+        "reads: [code, spec, plan, design]",
+        "reads: [code, spec, plan]",
+        "design or subject",
+    ),
+    cut(
+        "feature",
+        "code-review",
+        "reads: [code, spec, plan, design]",
+        "reads: [code, plan, design]",
+        "spec or subject",
+    ),
+    cut("feature", "code-review", "rounds: 2", "rounds: 2\n    afresh: true", "own work"),
+    cut("issue", "plan-review", "reads: [plan]", "reads: [issue]", "plan"),
+    cut("issue", "plan-review", "rounds: 3", "rounds: 3\n    afresh: true", "own work"),
+    cut("issue", "make", "may-read: [manifest, task-fix]", "may-read: [task-fix]", "manifest if any"),
+    cut("issue", "make", "may-read: [manifest, task-fix]", "may-read: [manifest]", "task-fix if any"),
+    cut("issue", "diagnosis", "    may-read: [code]\n", "", "code if any"),
+    cut("issue", "final-review", "    may-read: [manifest]\n", "", "manifest if any"),
+    cut("issue", "final-review", "reads: [code, plan, tasks, tests]", "reads: [code, plan, tests]", "tasks"),
+    cut("ticket", "design", "writes: design", "writes: design\n    afresh: true", "own work"),
+    cut("ticket", "amend", "    may-read: [findings]\n", "", "findings if any"),
+    cut("ticket", "design-review", "    may-read: [findings]\n", "", "findings if any"),
+    cut("ticket", "implement", "    may-read: [findings]\n", "", "findings if any"),
+    cut("ticket", "write-tests", "writes: tests", "writes: tests\n    afresh: true", "own work"),
+    cut("ticket", "impl-review", "repeats: 3", "repeats: 3\n    afresh: true", "own work"),
+    cut("spec", "engineer", "may-read: [decisions, reviews]", "may-read: [decisions]", "reviews if any"),
+    cut("spec", "reviewer", "may-read: [proposals, decisions]", "may-read: [decisions]", "proposals if any"),
+    cut(
+        "tsp",
+        "first-checks",
+        "do: checks\n    reads: [code]\n    on: {passed: next, failed: next}",
+        "do: prepare\n    on: {ready: next, concerns: next, refused: stop refused}",
+        "evidence",
+    ),
+    cut(
+        "tsp",
+        "code-review",
+        "reads: [plan, design, code]",
+        "reads: [plan, design, code]\n    afresh: true",
+        "own work",
+    ),
+    cut("tsp", "postmortem", "    may-read: [defects]\n", "", "defects if any"),
+];
+
+// HO-04 HO-06
+#[test]
+fn a_shipped_workflow_without_one_of_its_hand_overs_is_refused_with_the_path() {
+    let mut wrong = Vec::new();
+    for Cut { workflow, phase, from, to, need } in CUTS {
+        let (_, text) = WORKFLOWS.iter().find(|(name, _)| *name == workflow).expect("a shipped workflow");
+        let start = text.find(&format!("  {phase}:")).expect("the phase");
+        let (before, rest) = text.split_at(start);
+        assert!(rest.contains(from), "{workflow}: {phase} has no `{from}`");
+        let changed = format!("{before}{}", rest.replacen(from, to, 1));
+        let checked = check_bytes(workflow, changed.as_bytes(), &Roles::shipped());
+        let named = |problem: &Diagnostic| {
+            problem.code.id() == "A406"
+                && problem.message.contains(&format!("needs `{need}` and"))
+                && problem.path.last().is_some()
+        };
+        if !checked.diagnostics.iter().any(named) {
+            wrong.push(format!("{workflow}, {phase} without {need}: {}", rendered(&checked)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
 // CORE-09

@@ -178,7 +178,7 @@ fn prompts_name_the_keys_that_results_are_read_by() {
             "architect/revise",
             &["`Approach`", "`Design Revision Notes`", "keep, modify or discard", "warm-start hints"],
         ),
-        ("spec-reviewer/inventory", &["critical", "high", "medium", "low", "checks you"]),
+        ("spec-reviewer/inventory", &["critical", "high", "medium", "low", "your checks"]),
         ("tsp-design-reviewer", &["`planning`", "`design`"]),
         ("tsp-code-reviewer", &["`planning`", "`design`", "`code`"]),
         ("tsp-tester", &["`planning`", "`design`", "`code`", "`test`"]),

@@ -90,6 +90,7 @@ fn columns() -> Vec<(&'static str, &'static str)> {
     let head = |section: BriefSection| match section {
         BriefSection::WhatHappened => "happened",
         BriefSection::ToAnswer => "to answer",
+        BriefSection::Conventions => "conventions",
         BriefSection::OwnWork => "own work",
         BriefSection::Material => "material",
         BriefSection::Evidence => "evidence",

@@ -39,7 +39,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         from: finding.injected_by.clone(),
         to: args.to.clone(),
         by: environment::user(),
-        note: host::redactor(&workplace)?.redact(&args.note).into_owned(),
+        note: host::redactor(&workplace.config)?.redact(&args.note).into_owned(),
     };
     match requests::record(context, &workplace, &run, &event)? {
         Some(exit) => Ok(exit),

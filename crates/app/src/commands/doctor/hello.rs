@@ -3,7 +3,7 @@
 //! A child process of this program drives the agent exactly as in a run.
 
 use super::checkup::{Checkup, DISPATCH};
-use crate::environment;
+use crate::{environment, host};
 use remand_engine::clock;
 use remand_engine::config::{Config, ValueOrigin};
 use remand_engine::home::Home;
@@ -63,9 +63,7 @@ fn dispatch(root: &Path, config: &Config, greeted: &GreetedAgent<'_>) -> Result<
     write_files(root, config)
         .map_err(|error| CommandFailure::internal_error("the scratch folder cannot be created", &error))?;
     Repository::create(&project, "work", "A scratch repository")?;
-    let program = std::env::current_exe().map_err(|error| {
-        CommandFailure::internal_error("the path of this program cannot be determined", &error)
-    })?;
+    let program = host::program()?;
     let path = |name: &str| root.join(name).into_os_string();
     let mut argv =
         vec![program.into_os_string(), "--json".into(), "run".into(), "Return your result.".into()];

@@ -109,8 +109,8 @@ fn ledger(checkup: &mut Checkup, home: &Home) {
 }
 
 /// Checks how far this machine enforces a policy that allows nothing.
-pub fn sandbox(checkup: &mut Checkup, config: Option<&Config>) {
-    let enforced = confine::probe();
+pub fn sandbox(checkup: &mut Checkup, program: &Path, config: Option<&Config>) {
+    let enforced = confine::probe(program);
     let level = |level: EnforcementLevel| match level {
         EnforcementLevel::Full => "enforced",
         EnforcementLevel::Partial => "partly enforced",

@@ -89,7 +89,7 @@ pub fn config(checkup: &mut Checkup, repository: &Repository) -> Option<Config> 
 
 /// The checks that a run would pin, and whether their programs are installed.
 pub fn checks(checkup: &mut Checkup, repository: &Repository, config: &Config) {
-    let environment = environment::for_checks();
+    let environment = environment::for_checks(&config.sandbox);
     let specs = match specs(repository, config) {
         Ok(specs) => specs,
         Err(failure) => return checkup.add_failure("checks", &failure),

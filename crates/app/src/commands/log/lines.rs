@@ -108,6 +108,7 @@ fn event_lines(row: &RunRow, event: &LoggedEvent) -> Vec<Line> {
         Event::Cancelled { by } => vec![plain(format!("cancelled by {by}"))],
         Event::Paused { by } => vec![plain(format!("paused by {by}"))],
         Event::Resumed { by } => vec![plain(format!("resumed by {by}"))],
+        Event::Retried { by } => vec![plain(format!("retried by {by}"))],
         Event::RolledBack { to, by, reason, .. } => {
             vec![plain(format!("rolled back to round {to} by {by}: {reason}"))]
         }

@@ -58,6 +58,7 @@ fn command_of(row: &JournalRow) -> Option<String> {
         | Event::Cancelled { .. }
         | Event::Paused { .. }
         | Event::Resumed { .. }
+        | Event::Retried { .. }
         | Event::RolledBack { .. }
         | Event::ApproachRemoved { .. }
         | Event::Reattributed { .. }

@@ -76,7 +76,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     let Some(to) = history.checkpoint_of(args.to) else {
         return Err(refusal(&RollbackError::NotBegun { round: args.to }, &[]));
     };
-    let redactor = host::redactor(&workplace)?;
+    let redactor = host::redactor(&workplace.config)?;
     let event = Event::RolledBack {
         to,
         by: environment::user(),

@@ -4,25 +4,60 @@ use super::{spending, tasks};
 use crate::commands::runs::tone;
 use crate::finding_counts::count_findings;
 use crate::gate::{answer_command, other_options};
+use crate::progress::words::output_command;
+use crate::retrying;
 use crate::workplace::Workplace;
 use remand_engine::clock;
 use remand_engine::lock::DriverLock;
-use remand_ledger::query::RunStage;
+use remand_ledger::query::{RunRow, RunStage};
 use remand_ledger::{Reader, RunId, RunView};
 use remand_terminal::table::{Cell, FieldList, indented};
 use remand_terminal::{CommandFailure, Ink, Tone, amount, invocation, line};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Everything that is shown about one run.
 pub struct RunStatus {
     view: RunView,
     driver: Option<String>,
+    /// Why the run failed, if it did.
+    failure: Option<RunFailure>,
+    /// The command that retries the run, if it is over and can be retried.
+    retry: Option<String>,
+}
+
+/// Why a run failed, and where to read more.
+#[derive(Debug, Serialize)]
+struct RunFailure {
+    why: String,
+    /// The command that prints the whole output of the dispatch that failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<String>,
+}
+
+impl RunFailure {
+    fn read(reader: &Reader, row: &RunRow) -> Result<Option<RunFailure>, CommandFailure> {
+        if row.stage != RunStage::Failed {
+            return Ok(None);
+        }
+        let rulings = reader.rulings(&row.run, 0)?;
+        let Some(last) = rulings.last() else { return Ok(None) };
+        let dispatches = reader.dispatches(&row.run)?;
+        let failed = dispatches.iter().rfind(|dispatch| dispatch.phase == last.ruling.phase);
+        let failed = failed.filter(|dispatch| dispatch.failure.is_some());
+        Ok(Some(RunFailure {
+            why: last.ruling.why.clone(),
+            output: failed.map(|dispatch| output_command(&row.run, &dispatch.command)),
+        }))
+    }
 }
 
 impl RunStatus {
     pub fn read(workplace: &Workplace, reader: &Reader, run: &RunId) -> Result<RunStatus, CommandFailure> {
         let view = reader.run_view(run)?;
-        Ok(RunStatus { driver: DriverLock::holder(&workplace.home.run(run)), view })
+        let failure = RunFailure::read(reader, &view.row)?;
+        let retry = view.row.stage.is_over().then(|| retrying::command_for(reader, run)).flatten();
+        Ok(RunStatus { driver: DriverLock::holder(&workplace.home.run(run)), view, failure, retry })
     }
 
     pub fn json(&self) -> Value {
@@ -39,6 +74,8 @@ impl RunStatus {
             "requests": view.requests,
             "untold": view.unreported_tokens,
             "problem": self.problem(),
+            "failure": self.failure,
+            "retry": self.retry,
         })
     }
 
@@ -88,6 +125,11 @@ impl RunStatus {
             None => format!("{}, last event {last} ago", row.stage.name()),
         };
         fields.add("stage", Cell::new(stage).toned(tone(row.stage)));
+        if let Some(failure) = &self.failure {
+            fields.add("because", &failure.why);
+            failure.output.iter().for_each(|output| fields.add("whole output", output));
+        }
+        self.retry.iter().for_each(|retry| fields.add("retry", retry));
         if !row.place.is_empty() {
             fields.add("at", &row.place);
         }

@@ -71,7 +71,7 @@ fn a_commit_with_only_a_comment_does_not_claim_a_status() {
 #[test]
 fn a_cancelled_run_leaves_the_same_state() {
     let place = place();
-    let go = place.project().with_file_name("go");
+    let go = place.visible_file("go");
     let wait = format!("while [ ! -e '{}' ]; do sleep 0.05; done", go.display());
     let script = three_tasks().with(role("make").runs(&wait).says(made("Never.")));
     let words = arguments(&place, "ABC-1", &script);

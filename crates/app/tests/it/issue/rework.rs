@@ -274,6 +274,7 @@ fn a_task_without_tests_is_signed_off_written_down_reviewed_and_its_seam_is_file
     let reason = json!({
         "verdict": "not-testable", "hypothesis": "Nothing can be observed from outside.", "changes": [],
         "open": ["Let the sums be given from outside"],
+        "findings": [finding("T-1", "test", "sums/add.py", "No sum can be observed")],
     });
     let agreed = json!({"verdict": "agreed", "summary": "There is no test worth its price.", "checked": ["all of it"]});
     let script = one_task()
@@ -301,6 +302,7 @@ fn a_rejected_entry_of_the_manifest_leads_to_a_test() {
     let place = place();
     let reason = json!({
         "verdict": "not-testable", "hypothesis": "Nothing can be observed from outside.", "changes": [],
+        "findings": [finding("T-1", "test", "sums/add.py", "No sum can be observed")],
     });
     let agreed = json!({"verdict": "agreed", "summary": "No test is worth it.", "checked": ["all of it"]});
     let rejected = finding("M-1", "test", "manifest.md", "The result of sub can be observed");

@@ -97,7 +97,7 @@ fn a_command_that_cannot_start_says_why() {
 #[test]
 fn a_run_in_progress_keeps_others_off_its_issue() {
     let place = place();
-    let go = place.project().with_file_name("go");
+    let go = place.visible_file("go");
     let wait = format!("while [ ! -e '{}' ]; do sleep 0.05; done", go.display());
     let script = one_task().with(role("plan").runs(&wait).says(plan("Wait.")));
     let words = arguments(&place, "ABC-1", &script);

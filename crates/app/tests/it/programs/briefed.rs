@@ -11,6 +11,7 @@ fn feature(program: Program) {
     let Some(desk) = Desk::at(Place::new(), &briefs::feature().text()) else { return };
     let ran = desk.run(&["--workflow", "feature", "--agent", program.name, "--model", program.model]);
     assert_eq!(ran.code, 0, "{ran:?}");
+    briefs::kept_what_passed(&desk.place);
 }
 
 fn issue(program: Program) {

@@ -110,12 +110,12 @@ each! { continues:
     opencode = OPENCODE, 60, NO_RESULT;
 // It retries after silence, and then gives up.
     gemini = GEMINI, 30, ("crashed", "empty response");
-    qwen = QWEN, 30, ("crashed", "exit code 1");
+    qwen = QWEN, 30, ("crashed", "empty response");
     claude_acp = CLAUDE_ACP, 30, NO_RESULT;
     codex_acp = CODEX_ACP, 30, NO_RESULT;
     opencode_acp = OPENCODE_ACP, 60, NO_RESULT;
     gemini_acp = GEMINI_ACP, 30, NO_RESULT;
-    qwen_acp = QWEN_ACP, 30, ("crashed", "exit code 1");
+    qwen_acp = QWEN_ACP, 30, ("crashed", "empty response");
 }
 
 // CORE-10

@@ -35,8 +35,10 @@ fn codex_implements_and_three_others_review() {
         drivers
     };
     assert_eq!(by("implementer", None), ["codex"], "{rows:?}");
-    assert_eq!(by("reviewer", Some("security")), ["claude"], "{rows:?}");
-    assert_eq!(by("reviewer", Some("architecture")), ["opencode"], "{rows:?}");
-    assert_eq!(by("reviewer", Some("correctness")), ["gemini"], "{rows:?}");
+    for role in ["reviewer", "reviewer/design"] {
+        assert_eq!(by(role, Some("security")), ["claude"], "{rows:?}");
+        assert_eq!(by(role, Some("architecture")), ["opencode"], "{rows:?}");
+        assert_eq!(by(role, Some("correctness")), ["gemini"], "{rows:?}");
+    }
     assert!(rows.iter().all(|row| row.spent.is_some()), "{rows:?}");
 }

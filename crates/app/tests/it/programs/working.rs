@@ -127,6 +127,8 @@ enum Session {
 
 fn works(program: Program, session: Session) {
     let Some(desk) = Desk::new(SCRIPT) else { return };
+    // The engine gives agents no conventions here, so the test sees what the program reads itself.
+    desk.place.add_user_settings("conventions = false\n");
     desk.place.git(&["rm", "-rq", "sums", "tests", "pyproject.toml"]);
     desk.place.write("Cargo.toml", "[package]\nname = \"sums\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
     desk.place.write("Cargo.lock", "version = 4\n\n[[package]]\nname = \"sums\"\nversion = \"0.1.0\"\n");

@@ -180,7 +180,7 @@ fn a_second_run_leaves_every_document_of_the_first_unchanged() {
 #[test]
 fn exactly_one_of_several_runs_started_at_the_same_time_continues() {
     let place = place(TEXT);
-    let go = place.project().with_file_name("go");
+    let go = place.visible_file("go");
     let wait = format!("while [ ! -e '{}' ]; do sleep 0.05; done", go.display());
     let first = design(tickets::SHIFT, "A shift is quick.", "A module for each sum.", "");
     let waiting =

@@ -42,15 +42,19 @@ pub fn add(
             .take(MAX_NOTES);
         parts.add(BriefSection::Background, name, about, concerning.map(line).collect());
     }
+    let about = if files.is_empty() {
+        "the latest decisions of earlier runs"
+    } else {
+        "decisions of earlier runs about these files"
+    };
     let files = files.into_iter().collect();
     let decisions = sources.reader.earlier_decisions(&sources.job.site.run, &files, MAX_NOTES)?;
-    let about = "decisions of earlier runs about these files";
     parts.add(BriefSection::Background, "earlier-decisions.md", about, decisions.iter().map(line).collect());
     Ok(())
 }
 
 /// The files that the dispatch is about: those of its task, and those that the run has changed. Empty if not known yet.
-fn files_at_hand(sources: &BriefSources<'_>) -> Result<Vec<String>, Trouble> {
+pub fn files_at_hand(sources: &BriefSources<'_>) -> Result<Vec<String>, Trouble> {
     let mut files = files_of(sources.job, sources.dispatch, sources.reader)?.unwrap_or_default();
     let base = sources.job.site.repository().tree_of(&sources.lane.base)?;
     let changed = sources.lane.work.changed(&base, &sources.lane.tree)?;

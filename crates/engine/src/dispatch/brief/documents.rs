@@ -61,18 +61,16 @@ impl<'d> BriefDocuments<'d> {
         Ok(())
     }
 
-    /// Adds the last version of the documents that the phase writes and does not read. Returns whether it writes any.
-    pub fn own(sources: &BriefSources<'_>, parts: &mut PartList<'_>) -> Result<bool, Trouble> {
+    /// Adds the last version of the documents that the phase writes and does not read.
+    pub fn own(sources: &BriefSources<'_>, parts: &mut PartList<'_>) -> Result<(), Trouble> {
         let BriefSources { job, dispatch, reader, rounds, .. } = sources;
         let part = dispatch.item.as_deref().unwrap_or_default();
         let reads = sources.reads();
-        let mut writes_document = false;
         for id in &job.program.phase(job.id.phase).writes {
             let name = job.program.artifacts[id.index()].as_str();
             if TREES.contains(&name) {
                 continue;
             }
-            writes_document = true;
             let is_given = reads.contains(&name) || rounds.is_some_and(|rounds| rounds.covers(name));
             if is_given || job.state.digest(*id) == Digest::default() {
                 continue;
@@ -89,7 +87,7 @@ impl<'d> BriefDocuments<'d> {
                 parts.add(BriefSection::OwnWork, &format!("your-{name}.{}", row.format), &about, text);
             }
         }
-        Ok(writes_document)
+        Ok(())
     }
 
     /// The subject: a ticket as it is in the run, or what the user asked for.
@@ -137,6 +135,9 @@ impl<'d> BriefDocuments<'d> {
                     "your task: the findings of a review".to_string(),
                     format!("{name}-{}.{}", row.version, row.format),
                 )
+            } else if name == BASELINE {
+                let about = "the checks before any change; you may run these commands, but only the engine's runs count";
+                (about.to_string(), format!("{name}.{}", row.format))
             } else if row.part.is_empty() {
                 (format!("the {name}"), format!("{name}.{}", row.format))
             } else {

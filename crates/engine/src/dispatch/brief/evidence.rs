@@ -1,18 +1,33 @@
 //! Evidence in sentences: what the engine ran, how it ended, and the lines that tell why it failed.
 
-use super::BriefSources;
-use crate::site::Trouble;
+use super::{BriefSection, PartList};
+use remand_checks::CheckSpec;
 use remand_contract::markdown::{code, fenced};
 use remand_kernel::evidence::RowPhase;
+use remand_kernel::finding::Finding;
 use remand_ledger::fact::{Check, NoteKind};
-use remand_ledger::query::{CheckFilter, CheckRow};
+use remand_ledger::query::{CheckRow, NoteRow};
 use std::fmt::Write;
+
+/// A finding that a dispatch is given in a file.
+#[derive(Clone, Copy, Debug)]
+pub struct GivenFinding<'f> {
+    pub finding: &'f Finding,
+    pub file: &'static str,
+}
+
+/// The finding whose evidence has these lines.
+fn quoting<'g>(given: &'g [GivenFinding<'g>], lines: &str) -> Option<&'g GivenFinding<'g>> {
+    given.iter().find(|given| given.finding.evidence.contains(lines.trim()))
+}
 
 /// One check, as its sentence needs it.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckWords<'c> {
     name: &'c str,
     command: Option<&'c str>,
+    /// The folder that it runs in; empty for the root.
+    folder: &'c str,
     passed: bool,
     exit_code: Option<i32>,
     snippet: &'c str,
@@ -25,6 +40,7 @@ impl<'c> From<&'c CheckRow> for CheckWords<'c> {
         CheckWords {
             name: &row.name,
             command: row.command.as_deref(),
+            folder: "",
             passed: row.passed,
             exit_code: row.exit_code,
             snippet: &row.snippet,
@@ -39,6 +55,7 @@ impl<'c> From<&'c Check> for CheckWords<'c> {
         CheckWords {
             name: &check.name,
             command: check.command.as_deref(),
+            folder: "",
             passed: check.passed,
             exit_code: check.exit_code,
             snippet: &check.snippet,
@@ -49,12 +66,14 @@ impl<'c> From<&'c Check> for CheckWords<'c> {
 }
 
 impl CheckWords<'_> {
-    /// The check as a list item. `remark` is added to the sentence.
-    fn item(&self, remark: &str, out: &mut String) {
+    /// The check as a list item. `remark` is added to the sentence. Lines that a finding quotes are not repeated.
+    fn item(&self, remark: &str, given: &[GivenFinding<'_>], out: &mut String) {
         // A command is named once; it may be long.
         let is_known = |command: &&str| out.contains(&code(command));
         let command = self.command.filter(|command| *command != self.name && !is_known(command));
-        let command = command.map(|command| format!(" ({})", code(command))).unwrap_or_default();
+        let folder =
+            if self.folder.is_empty() { String::new() } else { format!(" in {}", code(self.folder)) };
+        let command = command.map(|command| format!(" ({}{folder})", code(command))).unwrap_or_default();
         let tests = match self.collected.filter(|_| self.command.is_some()) {
             Some(1) => ", 1 test".to_string(),
             Some(count) => format!(", {count} tests"),
@@ -69,6 +88,8 @@ impl CheckWords<'_> {
         let _ = write!(out, "- {}{command} {end}{tests}{remark}{reason}", self.name);
         if self.passed || self.snippet.trim().is_empty() || self.snippet.trim() == self.reason.trim() {
             out.push('\n');
+        } else if let Some(GivenFinding { finding, file }) = quoting(given, self.snippet) {
+            let _ = writeln!(out, "; its output is with {} in {}", code(&finding.id), code(file));
         } else {
             let _ = write!(out, "\n\n{}", fenced(self.snippet.trim_end(), "text", 2));
         }
@@ -76,23 +97,51 @@ impl CheckWords<'_> {
 }
 
 /// The checks that did not pass.
-pub fn failures(checks: &[Check]) -> String {
+pub fn failures(checks: &[Check], given: &[GivenFinding<'_>]) -> String {
     let mut text = String::new();
     for check in checks.iter().filter(|check| !check.passed) {
-        CheckWords::from(check).item("", &mut text);
+        CheckWords::from(check).item("", given, &mut text);
     }
     text
 }
 
-/// The evidence that concerns a dispatch, and what the engine noted about the work.
-pub fn of_dispatch(sources: &BriefSources<'_>) -> Result<String, Trouble> {
-    let run = &sources.job.site.run;
-    let mut rows = sources.reader.checks(run, CheckFilter::default())?;
-    if let Some(task) = &sources.dispatch.task {
-        rows.retain(|row| row.task.as_ref().is_none_or(|of| of == task));
+/// What the engine found out in a run.
+#[derive(Clone, Debug)]
+pub struct RunEvidence<'e> {
+    pub rows: Vec<CheckRow>,
+    pub notes: &'e [NoteRow],
+    /// The checks of the run.
+    pub specs: &'e [CheckSpec],
+}
+
+/// Adds the evidence that concerns a task or the whole run, and what the engine noted about the work.
+pub fn add(
+    mut found: RunEvidence<'_>,
+    task: Option<&str>,
+    given: &[GivenFinding<'_>],
+    parts: &mut PartList<'_>,
+) {
+    if let Some(task) = task {
+        found.rows.retain(|row| row.task.as_ref().is_none_or(|of| of == task));
     }
-    let mut text = text(&rows);
-    let is_about_work = |kind: NoteKind| match kind {
+    let mut text = text(&found.rows, found.specs, given);
+    let mut noted = String::new();
+    for note in found.notes.iter().filter(|note| is_about_work(note.kind)) {
+        let line = format!("- {}\n", note.text);
+        if !noted.contains(&line) {
+            noted.push_str(&line);
+        }
+    }
+    if !noted.is_empty() {
+        let _ = write!(text, "{}Noted by the engine:\n\n{noted}", if text.is_empty() { "" } else { "\n" });
+    }
+    let about = "the checks that the engine ran; only they count";
+    parts.add(BriefSection::Evidence, "evidence.md", about, text);
+}
+
+/// Whether notes of this kind are about the work of the run.
+pub fn is_about_work(kind: NoteKind) -> bool {
+    match kind {
         NoteKind::Warning | NoteKind::Violation | NoteKind::Degradation => true,
         // The rows tell which tests fail now.
         NoteKind::Regression
@@ -102,23 +151,11 @@ pub fn of_dispatch(sources: &BriefSources<'_>) -> Result<String, Trouble> {
         | NoteKind::Proposal
         | NoteKind::Mapped
         | NoteKind::Interrupted => false,
-    };
-    let notes = sources.reader.notes(run)?;
-    let mut noted = String::new();
-    for note in notes.iter().filter(|note| is_about_work(note.kind)) {
-        let line = format!("- {}\n", note.text);
-        if !noted.contains(&line) {
-            noted.push_str(&line);
-        }
     }
-    if !noted.is_empty() {
-        let _ = write!(text, "{}Noted by the engine:\n\n{noted}", if text.is_empty() { "" } else { "\n" });
-    }
-    Ok(text)
 }
 
 /// The latest result of each check, with its result at the baseline where that differs.
-pub fn text(rows: &[CheckRow]) -> String {
+fn text(rows: &[CheckRow], specs: &[CheckSpec], given: &[GivenFinding<'_>]) -> String {
     let rows: Vec<&CheckRow> =
         rows.iter().filter(|row| !row.superseded && row.phase != RowPhase::Review).collect();
     let mut tasks: Vec<Option<&str>> = Vec::new();
@@ -146,7 +183,10 @@ pub fn text(rows: &[CheckRow]) -> String {
             }
             let _ = write!(text, "{}{title}{place}:\n\n", if text.is_empty() { "" } else { "\n" });
             for row in listed {
-                CheckWords::from(row).item(baseline_remark(row, &rows), &mut text);
+                let spec = specs.iter().find(|spec| spec.name == row.name);
+                let folder = spec.map_or("", |spec| spec.folder.as_str());
+                let words = CheckWords { folder, ..CheckWords::from(row) };
+                words.item(baseline_remark(row, &rows), given, &mut text);
             }
         }
     }

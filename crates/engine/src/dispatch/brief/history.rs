@@ -1,5 +1,6 @@
 //! The visits of a run so far, and what was said in each, from the journal.
 
+use super::evidence::is_about_work;
 use crate::site::{Job, Trouble};
 use remand_kernel::brief::{Onward, PastVisit};
 use remand_kernel::change::Digest;
@@ -10,7 +11,7 @@ use remand_kernel::program::Action;
 use remand_kernel::ruling::{Disposition, Rule, Ruling, Why};
 use remand_kernel::signal::NO_RESULT;
 use remand_kernel::{Event, Outcome, Program};
-use remand_ledger::fact::{BlobId, Check, Telemetry};
+use remand_ledger::fact::{BlobId, Check};
 use remand_ledger::{Facts, Reader};
 use std::collections::{HashMap, HashSet};
 
@@ -30,6 +31,8 @@ pub struct Utterance {
     pub seat: u16,
     pub speaker: Speaker,
     pub findings: Vec<Finding>,
+    /// The versions that it wrote, by artifact.
+    pub wrote: Vec<(String, Digest)>,
     /// The verdict, the result of an operation, or the chosen option; `None` without a valid result.
     pub says: Option<String>,
 }
@@ -45,7 +48,7 @@ pub enum Speaker {
         /// The result as the agent left it, and the answer in its output if there is no file.
         result: Option<BlobId>,
         answer: Option<BlobId>,
-        /// The tree that it saw.
+        /// The tree that it judged: what it saw, with its own changes.
         tree: Option<String>,
         /// Why there is no result.
         failed: String,
@@ -53,6 +56,8 @@ pub enum Speaker {
     Engine {
         operation: OperationId,
         checks: Vec<Check>,
+        /// What the engine noted about the work.
+        notes: Vec<String>,
         failed: String,
     },
     Human {
@@ -108,14 +113,12 @@ impl<'p> Collector<'p> {
 
     /// Adds one event with its consequences.
     pub(super) fn add(&mut self, event: Event, facts: Facts, rulings: &[Ruling], commands: Vec<Command>) {
-        let checks = facts.checks;
         let spoken = match event {
-            Event::Ended { id, outcome, .. } => {
-                self.ended(id, outcome, facts.telemetry, checks).map(|said| (id, said))
-            }
+            Event::Ended { id, outcome, .. } => self.ended(id, outcome, facts).map(|said| (id, said)),
             Event::Answered { id, option, by, note, .. } if self.questions.contains(&id) => {
                 let speaker = Speaker::Human { by, note };
-                Some((id, Utterance { seat: id.seat, speaker, findings: Vec::new(), says: Some(option) }))
+                let (findings, wrote) = (Vec::new(), Vec::new());
+                Some((id, Utterance { seat: id.seat, speaker, findings, wrote, says: Some(option) }))
             }
             _ => None,
         };
@@ -137,20 +140,16 @@ impl<'p> Collector<'p> {
         }
     }
 
-    fn ended(
-        &self,
-        id: CommandId,
-        outcome: Outcome,
-        telemetry: Option<Telemetry>,
-        checks: Vec<Check>,
-    ) -> Option<Utterance> {
-        let (says, findings, failed) = match outcome {
-            Outcome::Said(report) => (Some(report.says), report.findings, String::new()),
-            Outcome::Failed { detail, .. } => (None, Vec::new(), detail),
+    fn ended(&self, id: CommandId, outcome: Outcome, facts: Facts) -> Option<Utterance> {
+        let (says, findings, wrote, failed) = match outcome {
+            Outcome::Said(report) => (Some(report.says), report.findings, report.wrote, String::new()),
+            Outcome::Failed { detail, .. } => (None, Vec::new(), Vec::new(), detail),
             Outcome::Supposed(_) => return None,
         };
         let speaker = if let Some(dispatch) = self.dispatches.get(&id) {
-            let telemetry = telemetry.unwrap_or_default();
+            let telemetry = facts.telemetry.unwrap_or_default();
+            // What a role leaves that may change nothing is undone.
+            let is_author = !self.program.contract(dispatch.contract).changes.is_empty();
             Speaker::Agent {
                 contract: dispatch.contract,
                 item: dispatch.item.clone(),
@@ -158,13 +157,15 @@ impl<'p> Collector<'p> {
                 reads: dispatch.reads.clone(),
                 result: telemetry.result,
                 answer: telemetry.answer,
-                tree: telemetry.before,
+                tree: telemetry.after.filter(|_| is_author).or(telemetry.before),
                 failed,
             }
         } else {
-            Speaker::Engine { operation: *self.operations.get(&id)?, checks, failed }
+            let notes = facts.notes.into_iter().filter(|note| is_about_work(note.kind));
+            let notes = notes.map(|note| note.text).collect();
+            Speaker::Engine { operation: *self.operations.get(&id)?, checks: facts.checks, notes, failed }
         };
-        Some(Utterance { seat: id.seat, speaker, findings, says })
+        Some(Utterance { seat: id.seat, speaker, findings, wrote, says })
     }
 
     /// Ends a visit if the ruling leaves its phase.

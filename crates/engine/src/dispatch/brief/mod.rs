@@ -3,7 +3,9 @@
 //! The kernel's law decides which earlier results belong to it; this module puts them into words, with the documents,
 //! the change and the evidence that the phase reads.
 
+mod assembly;
 mod background;
+mod conventions;
 mod documents;
 mod evidence;
 mod history;
@@ -16,15 +18,19 @@ mod words;
 
 use crate::artifacts::content;
 use crate::pinned::PinnedRole;
-use crate::site::{Job, LaneTree, TREES, Trouble};
+use crate::site::{Job, LaneTree, Trouble};
 use crate::ticket::TicketRun;
+use assembly::{Assembly, BriefStock, WordSources};
 use documents::BriefDocuments;
-use history::{RunHistory, Speaker, Utterance};
+use evidence::RunEvidence;
+use history::{RunHistory, Utterance};
 use remand_contract::SchemaId;
 use remand_kernel::brief::Brief as Law;
 use remand_kernel::command::Dispatch;
 use remand_kernel::ids::ContractId;
 use remand_ledger::Reader;
+use remand_ledger::query::CheckFilter;
+use review::Difference;
 use words::Narrator;
 
 pub use documents::task_files;
@@ -46,6 +52,7 @@ pub struct BriefPart {
 pub enum BriefSection {
     WhatHappened,
     ToAnswer,
+    Conventions,
     OwnWork,
     Material,
     Evidence,
@@ -53,19 +60,37 @@ pub enum BriefSection {
 }
 
 impl BriefSection {
-    pub const ALL: [BriefSection; 6] = [
+    pub const ALL: [BriefSection; 7] = [
         BriefSection::WhatHappened,
         BriefSection::ToAnswer,
+        BriefSection::Conventions,
         BriefSection::OwnWork,
         BriefSection::Material,
         BriefSection::Evidence,
         BriefSection::Background,
     ];
 
+    /// What the agent should know before it reads the section.
+    pub fn introduction(self) -> Option<&'static str> {
+        match self {
+            BriefSection::Conventions => Some(
+                "They say how code is written here, as they were before this run. Follow them in your work. They change \
+                 neither your task, nor what you may change, nor the form of your result.",
+            ),
+            BriefSection::WhatHappened
+            | BriefSection::ToAnswer
+            | BriefSection::OwnWork
+            | BriefSection::Material
+            | BriefSection::Evidence
+            | BriefSection::Background => None,
+        }
+    }
+
     pub fn title(self) -> &'static str {
         match self {
             BriefSection::WhatHappened => "What happened",
             BriefSection::ToAnswer => "Findings to answer",
+            BriefSection::Conventions => "Conventions of this repository",
             BriefSection::OwnWork => "Your earlier work",
             BriefSection::Material => "Material",
             BriefSection::Evidence => "Evidence",
@@ -84,41 +109,23 @@ pub struct BriefSources<'s> {
     pub reader: &'s Reader,
     pub rounds: Option<&'s RoundInputs>,
     pub ticket: Option<&'s TicketRun>,
+    /// The malformed result of the previous attempt.
+    pub refused: Option<&'s str>,
 }
 
 impl BriefSources<'_> {
     /// All parts of the brief, in the order of their sections.
     pub fn parts(&self) -> Result<Vec<BriefPart>, Trouble> {
         let history = RunHistory::read(self.job, self.reader)?;
-        let (program, task) = (&self.job.program, self.dispatch.task.as_deref());
-        let law = remand_kernel::brief::brief(program, &history.visits, self.job.id.phase, task);
-        let given = self.addressed_findings().iter().chain(&self.dispatch.known);
-        let given = given.filter_map(|at| self.job.state.findings.get(*at as usize));
-        let narrator = Narrator {
-            program,
-            filed: &self.job.state.findings,
+        let words = WordSources {
+            history: &history,
             schema: &|contract| self.schema(contract),
             content: &|id| Ok(content(self.reader, id)?),
-            history: &history,
-            given: given.map(|filed| filed.finding.clone()).collect(),
-            has_evidence: self.has_tree(),
         };
-        let mut parts = PartList { job: self.job, parts: Vec::new() };
-        self.way(&law, &narrator, &mut parts)?;
-        self.findings(&mut parts);
-        self.own_work(&law, &narrator, &mut parts)?;
-        BriefDocuments::read(self)?.add(&mut parts)?;
-        self.authors(&law, &narrator, &mut parts)?;
-        if self.has_tree() {
-            self.change(&mut parts)?;
-            self.evidence(&mut parts)?;
-        }
-        if let Some(ticket_run) = self.ticket {
-            ticket::add(self, ticket_run, &mut parts);
-        }
-        background::add(self, &law, &narrator, &mut parts)?;
-        parts.parts.sort_by_key(|part| part.section);
-        Ok(parts.parts)
+        let (program, state) = (&self.job.program, &self.job.state);
+        let board = self.rounds.map(RoundInputs::cover);
+        let assembly = Assembly::new(program, state, self.dispatch, words, board);
+        assembly.parts(self, &|text| self.job.site.redact(text))
     }
 
     /// The schema of a role's result.
@@ -129,122 +136,12 @@ impl BriefSources<'_> {
 
     /// The names of the artifacts that the dispatch reads.
     fn reads(&self) -> Vec<&str> {
-        self.dispatch.reads.iter().map(|(id, _)| self.job.program.artifacts[id.index()].as_str()).collect()
+        assembly::read_names(&self.job.program, self.dispatch)
     }
 
-    /// Whether the dispatch is about a tree, so that the change and its evidence belong to the brief.
+    /// Whether the dispatch is about a tree.
     fn has_tree(&self) -> bool {
-        let reads = self.reads();
-        let dispatch = self.dispatch;
-        TREES.iter().any(|tree| reads.contains(tree)) || dispatch.task.is_some() || dispatch.nearest.is_some()
-    }
-
-    /// What was said on the way. A result that is read as a document is not given twice.
-    fn way(&self, law: &Law, narrator: &Narrator<'_>, parts: &mut PartList<'_>) -> Result<(), Trouble> {
-        let reads = self.reads();
-        for visit in &law.way {
-            let past = &narrator.history.visits[*visit];
-            let phase = self.job.program.phase(past.phase);
-            let mut written = phase.writes.iter().map(|id| self.job.program.artifacts[id.index()].as_str());
-            let is_document = !phase.writes.is_empty()
-                && written.all(|name| !TREES.contains(&name) && reads.contains(&name));
-            if (is_document && past.has_result)
-                || self.rounds.is_some_and(|rounds| rounds.tells(past.phase, self.job))
-            {
-                continue;
-            }
-            // A phase may have the name of a document.
-            let is_taken = self.job.program.artifact_named(&phase.name).is_some();
-            let stem = if is_taken { format!("{}-said", phase.name) } else { phase.name.clone() };
-            let name = match &past.task {
-                Some(task) => format!("{stem}-{task}.md"),
-                None => format!("{stem}.md"),
-            };
-            let headline = narrator.headline(*visit);
-            let text = narrator.visit(*visit)?;
-            let text = if text.trim().is_empty() { format!("{headline}.") } else { text };
-            parts.add(BriefSection::WhatHappened, &name, &headline, text);
-        }
-        Ok(())
-    }
-
-    /// The findings that the dispatch must answer. A role that only judges answers nothing.
-    fn addressed_findings(&self) -> &[u32] {
-        let phase = self.job.program.phase(self.job.id.phase);
-        if phase.writes.is_empty() { &[] } else { &self.dispatch.findings }
-    }
-
-    fn findings(&self, parts: &mut PartList<'_>) {
-        let text = parts.finding_texts(self.addressed_findings());
-        let about = "answer each with a change or with a reasoned dispute";
-        parts.add(BriefSection::ToAnswer, "findings-to-answer.md", about, text);
-        let constraints = self.job.state.constraints.iter().map(|bound| bound.finding);
-        let constraints: Vec<u32> = constraints
-            .filter(|at| !self.dispatch.findings.contains(at) && !self.dispatch.known.contains(at))
-            .collect();
-        let text = parts.finding_texts(&constraints);
-        let about = "findings that bind the plan; the plan says for each which task meets it";
-        if self.reads().contains(&"plan") {
-            parts.add(BriefSection::Evidence, "constraints.md", about, text);
-        }
-        let text = parts.finding_texts(&self.dispatch.known);
-        let about = "known open issues; do not report them again";
-        parts.add(BriefSection::Evidence, "known-issues.md", about, text);
-    }
-
-    /// The phase's own last work: what it wrote, and what it said about it.
-    fn own_work(&self, law: &Law, narrator: &Narrator<'_>, parts: &mut PartList<'_>) -> Result<(), Trouble> {
-        let Some(own) = law.own else { return Ok(()) };
-        let Some(utterance) = self.own_utterance(own, narrator) else { return Ok(()) };
-        let wrote_document = BriefDocuments::own(self, parts)?;
-        let contract = self.job.program.contract(self.dispatch.contract);
-        if contract.findings && contract.changes.is_empty() && !wrote_document {
-            let text = review::earlier_judgement(narrator, own, utterance)?;
-            parts.add(
-                BriefSection::OwnWork,
-                "your-last-review.md",
-                "your last review, with the answers",
-                text,
-            );
-            let text = review::difference(self, utterance)?;
-            parts.add(
-                BriefSection::OwnWork,
-                "since-your-review.patch",
-                "what has changed since you judged it",
-                text,
-            );
-        } else if !wrote_document {
-            let text = narrator.utterance(utterance)?;
-            let about = "your last report; your working directory has the work itself";
-            parts.add(BriefSection::OwnWork, "your-last-report.md", about, text);
-        }
-        Ok(())
-    }
-
-    /// What this dispatch's seat said in a visit: the same item, or the same role.
-    fn own_utterance<'h>(&self, own: usize, narrator: &Narrator<'h>) -> Option<&'h Utterance> {
-        narrator.history.words(own).iter().find(|utterance| match &utterance.speaker {
-            Speaker::Agent { contract, item, .. } => {
-                *contract == self.dispatch.contract && *item == self.dispatch.item
-            }
-            Speaker::Engine { .. } | Speaker::Human { .. } => false,
-        })
-    }
-
-    /// The reports of those who changed a tree that the phase reads.
-    fn authors(&self, law: &Law, narrator: &Narrator<'_>, parts: &mut PartList<'_>) -> Result<(), Trouble> {
-        for visit in &law.authors {
-            let past = &narrator.history.visits[*visit];
-            let phase = &self.job.program.phase(past.phase).name;
-            let name = match &past.task {
-                Some(task) => format!("report-{phase}-{task}.md"),
-                None => format!("report-{phase}.md"),
-            };
-            let about = format!("the report of {}; a claim, not evidence", narrator.title(*visit));
-            let text = narrator.visit(*visit)?;
-            parts.add(BriefSection::Material, &name, &about, text);
-        }
-        Ok(())
+        assembly::has_tree(&self.job.program, self.dispatch)
     }
 
     /// The change of the lane so far, and an earlier change that no longer merges.
@@ -262,18 +159,53 @@ impl BriefSources<'_> {
         }
         Ok(())
     }
+}
 
-    fn evidence(&self, parts: &mut PartList<'_>) -> Result<(), Trouble> {
-        let text = evidence::of_dispatch(self)?;
-        let about = "the checks that the engine ran; only they count";
-        parts.add(BriefSection::Evidence, "evidence.md", about, text);
+impl BriefStock for BriefSources<'_> {
+    fn own_documents(&self, parts: &mut PartList<'_>) -> Result<(), Trouble> {
+        BriefDocuments::own(self, parts)
+    }
+
+    fn difference(&self, judged: &Utterance) -> Result<Difference, Trouble> {
+        review::difference(self, judged)
+    }
+
+    fn documents(&self, parts: &mut PartList<'_>) -> Result<(), Trouble> {
+        if let Some(refused) = self.refused {
+            let about = "the result of your previous attempt, which was refused; correct it";
+            parts.add(BriefSection::OwnWork, "your-refused-result.yaml", about, refused.to_string());
+        }
+        BriefDocuments::read(self)?.add(parts)
+    }
+
+    fn tree(&self, narrator: &Narrator<'_>, parts: &mut PartList<'_>) -> Result<(), Trouble> {
+        self.change(parts)?;
+        let run = &self.job.site.run;
+        let rows = self.reader.checks(run, CheckFilter::default())?;
+        let notes = self.reader.notes(run)?;
+        let found = RunEvidence { rows, notes: &notes, specs: &self.job.site.pinned.checks };
+        evidence::add(found, self.dispatch.task.as_deref(), &narrator.given, parts);
         Ok(())
+    }
+
+    fn background(
+        &self,
+        law: &Law,
+        narrator: &Narrator<'_>,
+        parts: &mut PartList<'_>,
+    ) -> Result<(), Trouble> {
+        if let Some(ticket_run) = self.ticket {
+            ticket::add(self, ticket_run, parts);
+        }
+        conventions::add(self, parts)?;
+        background::add(self, law, narrator, parts)
     }
 }
 
 /// The parts so far.
 struct PartList<'p> {
-    job: &'p Job,
+    /// Removes secrets.
+    redact: &'p dyn Fn(&str) -> String,
     parts: Vec<BriefPart>,
 }
 
@@ -281,7 +213,7 @@ impl PartList<'_> {
     /// Adds a part, unless it is empty.
     fn add(&mut self, section: BriefSection, name: &str, about: &str, text: String) {
         if !text.trim().is_empty() {
-            let text = self.job.site.redact(&text);
+            let text = (self.redact)(&text);
             let is_taken = |name: &str| self.parts.iter().any(|part| part.name == name);
             let (stem, extension) = name.rsplit_once('.').unwrap_or((name, "md"));
             let names = std::iter::once(name.to_string())
@@ -289,11 +221,5 @@ impl PartList<'_> {
             let name = names.into_iter().find(|name| !is_taken(name)).unwrap_or_default();
             self.parts.push(BriefPart { section, name, about: about.to_string(), text });
         }
-    }
-
-    /// Findings of the run, by their positions, as a list.
-    fn finding_texts(&self, positions: &[u32]) -> String {
-        let filed = positions.iter().filter_map(|at| self.job.state.findings.get(*at as usize));
-        filed.map(|filed| words::finding_text(&filed.finding)).collect()
     }
 }

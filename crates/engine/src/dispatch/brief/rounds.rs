@@ -1,13 +1,14 @@
 //! The inputs of a dispatch in rounds on a gap board: gaps, objections to answer, binding decisions, and proposals to
 //! judge. The role's result schema decides which of them the role gets.
 
-use crate::pinned::{Pinned, PinnedRole};
+use crate::pinned::PinnedRole;
 use crate::rounds::{RoundHistory, RoundTask, documents, schema_of};
 use crate::site::{Job, Trouble};
 use remand_contract::SchemaId;
+use remand_kernel::Program;
 use remand_kernel::command::Dispatch;
 use remand_kernel::gaps::{Board, Gap, GapId, GapStatus, RetryMode, ReviewIssueId, RollbackRequest};
-use remand_kernel::ids::PhaseId;
+use remand_kernel::ids::{ArtifactId, PhaseId};
 use remand_ledger::Reader;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -20,7 +21,7 @@ pub struct RoundInputs {
     schema: SchemaId,
     history: RoundHistory,
     task: RoundTask,
-    covered: BTreeSet<String>,
+    cover: BoardCover,
     item: String,
 }
 
@@ -42,25 +43,25 @@ impl RoundInputs {
             return Ok(None);
         }
         let task = history.task(&job.program)?;
-        let covered = covered(&job.site.pinned);
+        let pinned = &job.site.pinned;
+        let cover = BoardCover::new(&job.program, &|phase| schema_of(pinned, phase));
         Ok(Some(RoundInputs {
             schema,
             history,
             task,
-            covered,
+            cover,
             item: dispatch.item.clone().unwrap_or_default(),
         }))
     }
 
-    /// Whether these inputs replace this artifact.
-    pub fn covers(&self, artifact: &str) -> bool {
-        self.covered.contains(artifact)
+    /// What these inputs replace.
+    pub fn cover(&self) -> &BoardCover {
+        &self.cover
     }
 
-    /// Whether these inputs tell what a phase said.
-    pub fn tells(&self, phase: PhaseId, job: &Job) -> bool {
-        let written = &job.program.phase(phase).writes;
-        !written.is_empty() && written.iter().all(|id| self.covers(&job.program.artifacts[id.index()]))
+    /// Whether these inputs replace this artifact.
+    pub fn covers(&self, artifact: &str) -> bool {
+        self.cover.artifacts.contains(artifact)
     }
 
     /// The result must address at least one of these gaps; `None` if it need not.
@@ -228,14 +229,27 @@ impl RoundInputs {
     }
 }
 
-/// The artifacts that these inputs replace: the board, and the artifacts that roles write about it.
-fn covered(pinned: &Pinned) -> BTreeSet<String> {
-    let program = &pinned.program;
-    let phases = (0..program.phases.len()).filter_map(|at| u16::try_from(at).ok()).map(PhaseId);
-    let writes_about_board = |phase: &PhaseId| {
-        matches!(schema_of(pinned, *phase), Some(SchemaId::GapProposals | SchemaId::GapReview))
-    };
-    let written = phases.filter(writes_about_board).flat_map(|phase| &program.phase(phase).writes);
-    let written = written.map(|artifact| program.artifacts[artifact.index()].clone());
-    written.chain(BOARD_ARTIFACTS.map(str::to_string)).collect()
+/// The artifacts that the inputs of a round replace: the board, and the artifacts that roles write about it.
+#[derive(Debug)]
+pub struct BoardCover {
+    artifacts: BTreeSet<String>,
+}
+
+impl BoardCover {
+    /// `schema` is the schema of the results of a phase.
+    pub fn new(program: &Program, schema: &dyn Fn(PhaseId) -> Option<SchemaId>) -> BoardCover {
+        let writes_about_board =
+            |phase: &PhaseId| matches!(schema(*phase), Some(SchemaId::GapProposals | SchemaId::GapReview));
+        let phases = program.phase_ids().filter(writes_about_board);
+        let written = phases.flat_map(|phase| &program.phase(phase).writes);
+        let written = written.map(|artifact| program.artifacts[artifact.index()].clone());
+        BoardCover { artifacts: written.chain(BOARD_ARTIFACTS.map(str::to_string)).collect() }
+    }
+
+    /// Whether the inputs of a round tell what a phase said.
+    pub fn tells(&self, phase: PhaseId, program: &Program) -> bool {
+        let written = &program.phase(phase).writes;
+        let covers = |id: &ArtifactId| self.artifacts.contains(&program.artifacts[id.index()]);
+        !written.is_empty() && written.iter().all(covers)
+    }
 }

@@ -1,6 +1,6 @@
 //! Results in words: what was said in a visit, and findings as a person would write them down.
 
-use super::evidence;
+use super::evidence::{self, GivenFinding};
 use super::history::{RunHistory, Speaker, Utterance};
 use crate::artifacts::document_of;
 use crate::site::Trouble;
@@ -25,7 +25,7 @@ pub struct Narrator<'n> {
     pub content: &'n dyn Fn(BlobId) -> Result<String, Trouble>,
     pub history: &'n RunHistory,
     /// The findings that the dispatch is given separately.
-    pub given: Vec<Finding>,
+    pub given: Vec<GivenFinding<'n>>,
     /// Whether the dispatch is given the evidence separately.
     pub has_evidence: bool,
 }
@@ -56,12 +56,23 @@ impl Narrator<'_> {
 
     /// Everything that was said in a visit.
     pub fn visit(&self, visit: usize) -> Result<String, Trouble> {
+        self.members(visit, |_| true)
+    }
+
+    /// Why members of a visit gave no result; empty if all gave one.
+    pub fn failures(&self, visit: usize) -> Result<String, Trouble> {
+        let has_failed = self.history.words(visit).iter().any(|utterance| utterance.says.is_none());
+        if has_failed { self.members(visit, |utterance| utterance.says.is_none()) } else { Ok(String::new()) }
+    }
+
+    /// What these members said in a visit, and why the engine ended it otherwise.
+    fn members(&self, visit: usize, is_shown: impl Fn(&Utterance) -> bool) -> Result<String, Trouble> {
         let words = self.history.words(visit);
         let mut text = String::new();
         if let Some(reason) = self.history.reason(visit) {
             let _ = writeln!(text, "{reason}\n");
         }
-        for utterance in words {
+        for utterance in words.iter().filter(|utterance| is_shown(utterance)) {
             if words.len() > 1 {
                 let _ = write!(
                     text,
@@ -91,6 +102,13 @@ impl Narrator<'_> {
 
     /// What one member of a phase said.
     pub fn utterance(&self, utterance: &Utterance) -> Result<String, Trouble> {
+        let mut text = self.own_words(utterance)?;
+        self.findings(&utterance.findings, &mut text);
+        Ok(text)
+    }
+
+    /// What one member of a phase said, without its findings.
+    pub fn own_words(&self, utterance: &Utterance) -> Result<String, Trouble> {
         let mut text = String::new();
         match &utterance.speaker {
             Speaker::Agent { failed, .. } if utterance.says.is_none() => {
@@ -101,12 +119,15 @@ impl Narrator<'_> {
                     text.push_str(&self.words(utterance, &result));
                 }
             }
-            Speaker::Engine { checks, failed, .. } => {
+            Speaker::Engine { checks, notes, failed, .. } => {
                 if !failed.is_empty() {
                     let _ = writeln!(text, "It failed: {}", failed.trim());
                 }
                 if !self.has_evidence {
-                    text.push_str(&evidence::failures(checks));
+                    text.push_str(&evidence::failures(checks, &self.given));
+                    text.extend(notes.iter().map(|note| format!("- {note}\n")));
+                } else if !checks.is_empty() || !notes.is_empty() {
+                    text.push_str("What the engine saw is in `evidence.md`.\n");
                 }
             }
             Speaker::Human { note, .. } if note.trim().is_empty() => text.push_str("There is no note.\n"),
@@ -114,22 +135,30 @@ impl Narrator<'_> {
                 let _ = writeln!(text, "{} says: {}", inline(by), note.trim());
             }
         }
-        self.findings(&utterance.findings, &mut text);
         Ok(text)
     }
 
     fn findings(&self, findings: &[Finding], text: &mut String) {
-        let (given, others): (Vec<&Finding>, Vec<&Finding>) =
-            findings.iter().partition(|finding| self.given.contains(finding));
-        if !findings.is_empty() {
-            text.push_str("\nFindings:\n\n");
+        if findings.is_empty() {
+            return;
         }
-        if !given.is_empty() {
-            let ids: Vec<&str> = given.iter().map(|finding| finding.id.as_str()).collect();
-            let _ = writeln!(text, "- {}: see `findings-to-answer.md` or `known-issues.md`", ids.join(", "));
+        if !text.is_empty() {
+            text.push('\n');
         }
-        for finding in others {
-            text.push_str(&finding_text(finding));
+        let file_of = |finding: &Finding| {
+            self.given.iter().find(|given| given.finding == finding).map(|given| given.file)
+        };
+        let mut files: Vec<&str> = findings.iter().filter_map(file_of).collect();
+        files.dedup();
+        for file in files {
+            let ids = findings.iter().filter(|finding| file_of(finding) == Some(file));
+            let ids: Vec<String> = ids.map(|finding| code(&finding.id)).collect();
+            let _ = writeln!(text, "Its findings in {}: {}.", code(file), ids.join(", "));
+        }
+        let others: Vec<&Finding> = findings.iter().filter(|finding| file_of(finding).is_none()).collect();
+        if !others.is_empty() {
+            text.push_str("Findings:\n\n");
+            text.extend(others.into_iter().map(finding_text));
         }
     }
 

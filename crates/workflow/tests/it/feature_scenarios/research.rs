@@ -138,7 +138,7 @@ fn one_of_four_focuses_is_an_error() {
     let mut run = with_tasks(1);
     run.until("research").say("research", &["denied", "denied", "denied", "done"]);
     assert_eq!(run.status(), "failed at research: no-result");
-    assert_eq!(run.why(), "results from 1 members, but 2 are needed");
+    assert_eq!(run.why(), "three of four researchers failed, the first because: it was permanently refused");
 }
 
 // EP-04, EP-25

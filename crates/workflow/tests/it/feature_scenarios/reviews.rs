@@ -219,7 +219,7 @@ fn a_reviewer_without_a_valid_verdict_after_its_retry_is_an_error() {
     assert_eq!(run.last(), "design-review: no-result → retry after malformed: attempt 2");
     run.says("design-review", "malformed");
     assert_eq!(run.status(), "failed at design-review: no-result");
-    assert_eq!(run.why(), "results from 2 members, but 3 are needed");
+    assert_eq!(run.why(), "one of three reviewers failed: the result violates its contract");
 }
 
 // EP-09, EP-25

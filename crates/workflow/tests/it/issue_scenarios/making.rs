@@ -94,7 +94,7 @@ fn a_diagnosis_of_test_design_always_reaches_the_test_role() {
 
 // OT-16
 #[test]
-fn a_diagnosis_of_production_logic_sends_make_out_again_with_the_notes() {
+fn a_diagnosis_of_production_logic_sends_make_out_again_with_its_findings() {
     let mut run = one_task();
     run.until("make").says("make", "incomplete");
     run.finds("diagnosis", "production-logic", vec![finding("N1", "the loop never ends")]);

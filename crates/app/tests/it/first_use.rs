@@ -1,0 +1,78 @@
+//! `tools/first-use` on each project of the corpus: what a newcomer does, and what they must get.
+
+use std::path::Path;
+use std::process::Command;
+
+/// How far the newcomer goes.
+enum Goal {
+    /// Every check is green in the sandbox.
+    Checks,
+    /// Claude Code gets the conventions, runs the tests in its own shell, and its work is committed.
+    Commit,
+}
+
+/// What a project needs from `tools/toolchains` and `tools/agents`, as REMAND_TEST_WITHOUT names it.
+fn is_left_out(needs: &[&str]) -> bool {
+    let without = std::env::var("REMAND_TEST_WITHOUT").unwrap_or_default();
+    let left_out = without.split(',').any(|name| needs.contains(&name));
+    if left_out {
+        eprintln!("NOT TESTED: needs {}, and REMAND_TEST_WITHOUT is {without}", needs.join(", "));
+    }
+    left_out
+}
+
+fn first_use(project: &str, goal: Goal, needs: &[&str]) {
+    let agents: &[&str] = if matches!(goal, Goal::Commit) { &["agents"] } else { &[] };
+    if is_left_out(&[needs, agents].concat()) {
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let programs = Path::new(env!("CARGO_BIN_EXE_remand")).parent().expect("a folder");
+    let mut command = Command::new(root.join("tools/first-use"));
+    command.arg("--programs").arg(programs).arg(project);
+    if matches!(goal, Goal::Checks) {
+        command.arg("--doctor");
+    }
+    let done = command.output().expect("tools/first-use starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(done.status.success(), "{}{}", text(&done.stdout), text(&done.stderr));
+    assert!(text(&done.stdout).contains(&format!("ok    {project}")), "{}", text(&done.stdout));
+}
+
+macro_rules! projects {
+    ($($test:ident: $name:literal, $goal:ident, $needs:expr;)*) => {
+        $(
+            // UP-03
+            #[test]
+            fn $test() {
+                first_use($name, Goal::$goal, &$needs);
+            }
+        )*
+
+        #[test]
+        fn every_project_of_the_corpus_has_a_test() {
+            let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/corpus");
+            let folders = std::fs::read_dir(corpus).expect("the corpus").map(|entry| entry.expect("an entry"));
+            let mut found: Vec<String> =
+                folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+            found.sort();
+            assert_eq!(found, [$($name),*]);
+        }
+    };
+}
+
+projects! {
+    go_with_cgo: "go-cgo", Checks, ["go"];
+    jest_with_workers: "jest-workers", Checks, ["npm"];
+    maven_with_junit: "maven-junit", Checks, ["mvn"];
+    node_with_postgres: "node-postgres", Checks, ["npm"];
+    npm_workspaces: "npm-workspaces", Checks, [];
+    python_that_writes_to_the_home: "python-home", Checks, [];
+    python_with_hypothesis: "python-hypothesis", Commit, [];
+    python_with_process_pools: "python-pools", Checks, [];
+    python_with_servers: "python-server", Checks, [];
+    python_with_xdist: "python-xdist", Commit, [];
+    python_with_a_time_zone: "python-zone", Checks, [];
+    rust_workspace: "rust-workspace", Checks, [];
+    vitest_with_a_dom: "vitest-dom", Commit, ["npm"];
+}
