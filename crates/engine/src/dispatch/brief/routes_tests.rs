@@ -56,6 +56,10 @@ struct MarkedRun<'p> {
     blockers: bool,
     /// How many of five results are the success.
     successes: usize,
+    /// A way that the run tries to take.
+    goal: Option<Route>,
+    /// Whether everything succeeds before the receiver of the goal.
+    gets_far: bool,
 }
 
 /// A version of a document, or of one seat's part of it.
@@ -103,7 +107,9 @@ struct Cells {
 }
 
 impl<'p> MarkedRun<'p> {
-    fn start(program: &'p Program, roles: &'p Roles, seed: u64) -> MarkedRun<'p> {
+    fn start(program: &'p Program, roles: &'p Roles, seed: u64, goal: Option<Route>) -> MarkedRun<'p> {
+        // Independent of the remainders of the seed.
+        let toss = |at: usize| (seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (at + 40)) & 1 == 1;
         let mode = if seed % 4 == 3 { Mode::Autonomous } else { Mode::Interactive };
         let flags = program.flags.iter().enumerate();
         let flags = flags.map(|(at, flag)| (flag.clone(), (seed >> (at % 8 + 1)) & 1 == 1)).collect();
@@ -112,7 +118,7 @@ impl<'p> MarkedRun<'p> {
         let mut collector = Collector::new(program);
         let mut walker = Walker::start(program, start.clone(), Vec::new()).expect("a run");
         // Some runs start with some budgets spent, so that what happens without a budget is walked as well.
-        let is_spent = |at: &usize| seed.is_multiple_of(2) && (seed >> (at % 8 + 1)) & 1 == 1;
+        let is_spent = |at: &usize| toss(3) && toss(at % 8 + 4);
         for at in (0..walker.state.left.len()).filter(is_spent) {
             walker.state.left[at] = 0;
         }
@@ -128,10 +134,16 @@ impl<'p> MarkedRun<'p> {
             checks: Vec::new(),
             notes: Vec::new(),
             first_attempts: HashMap::new(),
-            crashes: if seed.is_multiple_of(8) { 8 } else { 1 },
-            circles: (seed / 2).is_multiple_of(2),
-            blockers: seed.is_multiple_of(3),
+            crashes: match goal {
+                Some((_, ref signal, _)) if signal != "no-result" => 0,
+                _ if seed.is_multiple_of(8) => 8,
+                _ => 1,
+            },
+            circles: toss(0),
+            blockers: toss(1),
             successes: if is_steady { 5 } else { usize::try_from(seed % 3).unwrap_or(0) + 1 },
+            gets_far: toss(2),
+            goal,
             random: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
         }
     }
@@ -143,10 +155,21 @@ impl<'p> MarkedRun<'p> {
         usize::try_from(self.random >> 33).unwrap_or(0) % count.max(1)
     }
 
-    /// The first of these, or any of them.
-    fn choose<'s>(&mut self, options: &'s [SignalId]) -> &'s SignalId {
-        let at = if self.pick(5) < self.successes { 0 } else { self.pick(options.len()) };
-        &options[at]
+    /// What a phase says: what leads to the goal, or the first of these, which is the success, or any of them.
+    fn choose<'s>(&mut self, phase: PhaseId, options: &'s [SignalId]) -> &'s SignalId {
+        let program = self.program;
+        let leads = |option: &&SignalId| {
+            self.goal.as_ref().is_some_and(|(from, signal, _)| {
+                // A detector puts its word before what was said.
+                let said = signal.rsplit(' ').next();
+                program.phase(phase).name == *from && said == Some(program.signal(**option))
+            })
+        };
+        let wanted = options.iter().find(leads);
+        let receiver = self.goal.as_ref().and_then(|(_, _, to)| program.phase_named(to));
+        let is_before = self.gets_far && receiver.is_some_and(|receiver| phase < receiver);
+        let at = if is_before || self.pick(5) < self.successes { 0 } else { self.pick(options.len()) };
+        wanted.unwrap_or(&options[at])
     }
 
     /// Answers one open command. `false` if the run waits for nothing.
@@ -178,7 +201,7 @@ impl<'p> MarkedRun<'p> {
                 Event::Ended { id, outcome, usage: Usage::default() }
             }
             Command::Ask(question) => {
-                let option = self.program.signal(*self.choose(&question.options)).to_string();
+                let option = self.program.signal(*self.choose(id.phase, &question.options)).to_string();
                 let note = format!("note-{}.", self.said.len());
                 said.is_human = true;
                 if !matches!(question.kind, QuestionKind::Hold(_)) {
@@ -215,9 +238,11 @@ impl<'p> MarkedRun<'p> {
         true
     }
 
-    /// A crash, so many times out of this number.
+    /// A crash, so many times out of this number, or because a retry is the goal.
     fn crash(&mut self, out_of: usize, said: &mut Said) -> Option<Outcome> {
-        if self.pick(out_of) >= self.crashes {
+        let name = &self.program.phase(said.id.phase).name;
+        let is_goal = self.goal.as_ref().is_some_and(|(from, signal, _)| signal == RETRY && from == name);
+        if self.pick(out_of) >= self.crashes && !(is_goal && said.id.attempt == 1) {
             return None;
         }
         said.marks = vec![format!("crashed-{}.", self.said.len())];
@@ -232,7 +257,7 @@ impl<'p> MarkedRun<'p> {
             return crash;
         }
         let contract = self.program.contract(dispatch.contract).clone();
-        let says = *self.choose(&contract.says);
+        let says = *self.choose(id.phase, &contract.says);
         let findings = if contract.findings { vec![self.finding(id.phase)] } else { Vec::new() };
         let says = self.program.signal(says).to_string();
         let text = result(number, &says, &findings);
@@ -268,7 +293,7 @@ impl<'p> MarkedRun<'p> {
         said: &mut Said,
     ) -> Report {
         let number = self.said.len();
-        let says = *self.choose(&operation.results);
+        let says = *self.choose(id.phase, &operation.results);
         let mut findings = Vec::new();
         if says != operation.results[0] {
             let mut finding = self.finding(id.phase);
@@ -299,10 +324,12 @@ impl<'p> MarkedRun<'p> {
         let program = self.program;
         let mut injected_by: Vec<String> =
             program.injects.iter().map(|id| program.phase(*id).name.clone()).collect();
-        match self.pick(4) {
-            0 => injected_by.clear(),
-            1 => injected_by.retain(|_| self.pick(2) == 0),
-            _ => {
+        let wanted = self.goal.as_ref().map(|(_, _, to)| to.clone()).filter(|to| injected_by.contains(to));
+        match (self.pick(4), wanted) {
+            (0, _) => injected_by.clear(),
+            (1, _) => injected_by.retain(|_| self.pick(2) == 0),
+            (_, Some(wanted)) => injected_by = vec![wanted],
+            (_, None) => {
                 let only = self.pick(injected_by.len());
                 injected_by = injected_by.into_iter().skip(only).take(1).collect();
             }
@@ -688,10 +715,11 @@ fn note_row(note: &Note) -> NoteRow {
     }
 }
 
-/// The ways into the phases of a workflow, as `remand brief` lists them.
+/// The ways into the phases of a workflow, as `remand brief` lists them, and a retry of each phase.
 fn ways(program: &Program) -> BTreeSet<Route> {
     let mut routes = BTreeSet::new();
     for brief in briefs(program) {
+        routes.insert((brief.phase.clone(), RETRY.to_string(), brief.phase.clone()));
         for way in brief.ways.iter().flat_map(|way| &way.ways) {
             if let Some((from, signal)) = way.split_once(": ") {
                 routes.insert((from.to_string(), signal.to_string(), brief.phase.clone()));
@@ -701,26 +729,30 @@ fn ways(program: &Program) -> BTreeSet<Route> {
     routes
 }
 
-/// Walks until every way has been walked.
+/// Walks until every way has been walked. Two of three runs try to take a way that none has taken yet.
 fn walk(program: &Program, roles: &Roles) -> HandOvers {
     let wanted = ways(program);
     let mut hand_overs = HandOvers::default();
     for seed in 1..MAX_RUNS {
-        let mut run = MarkedRun::start(program, roles, seed);
+        let missing: Vec<&Route> =
+            wanted.iter().filter(|way| !hand_overs.walked.contains_key(*way)).collect();
+        if seed >= MIN_RUNS && missing.is_empty() {
+            break;
+        }
+        let turn = usize::try_from(seed / 3).unwrap_or(0);
+        let goal = missing.get(turn % missing.len().max(1)).filter(|_| !seed.is_multiple_of(3));
+        let mut run = MarkedRun::start(program, roles, seed, goal.map(|way| (*way).clone()));
         for _ in 0..200 {
             if !run.step(&mut hand_overs) {
                 break;
             }
-        }
-        if seed >= MIN_RUNS && wanted.iter().all(|way| hand_overs.walked.contains_key(way)) {
-            break;
         }
     }
     hand_overs
 }
 
 const MIN_RUNS: u64 = 200;
-const MAX_RUNS: u64 = 4_000;
+const MAX_RUNS: u64 = 20_000;
 
 // HO-01 HO-02 HO-08
 #[test]

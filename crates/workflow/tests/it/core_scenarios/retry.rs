@@ -41,7 +41,7 @@ fn a_retry_of_a_panel_dispatches_only_the_member_that_failed() {
     assert_eq!(run.status(), "failed at design-review: no-result");
     assert_eq!(run.why(), "one of three reviewers failed: it was permanently refused");
     retry(&mut run).expect("accepted");
-    assert_eq!(run.commands(), "dispatch reviewer for design-review (architecture)");
+    assert_eq!(run.commands(), "dispatch reviewer/design for design-review (architecture)");
     run.say("design-review", &["approve"]);
     assert_eq!(run.last(), "design-review: approved → next (plan)");
     run.finish();
