@@ -2,10 +2,11 @@
 //!
 //! A phase that runs again is given its own last result and everything that was said since. A phase that runs for the
 //! first time is given what was said since the work left the main line: on the main line, artifacts carry the work.
-//! Whoever reads a tree is given the reports of those who changed it.
+//! Whoever reads a tree is given the reports of those who changed it, the change and the evidence.
 
+use crate::command::Dispatch;
 use crate::ids::{ArtifactId, PhaseId};
-use crate::program::{Action, Effect, Program, Work};
+use crate::program::{Action, Effect, Nearest, Phase, Program, Work};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -142,6 +143,32 @@ pub fn brief(program: &Program, history: &[PastVisit], target: PhaseId, task: Op
         brief.own = None;
     }
     brief
+}
+
+/// Whether an artifact is a tree of files, which roles change in place.
+pub fn is_tree(program: &Program, artifact: ArtifactId) -> bool {
+    program.contracts.iter().any(|contract| contract.changes.contains(&artifact))
+}
+
+/// Whether a dispatch is given the change so far and its evidence.
+pub fn shows_change(program: &Program, dispatch: &Dispatch) -> bool {
+    dispatch.task.is_some()
+        || dispatch.nearest.is_some()
+        || dispatch.reads.iter().any(|(artifact, _)| is_tree(program, *artifact))
+}
+
+/// Whether every dispatch of a phase is given the change so far and its evidence.
+pub fn always_shows_change(program: &Program, phase: &Phase) -> bool {
+    let by_nearest = matches!(&phase.work, Work::Role { nearest, .. } if !matches!(nearest, Nearest::Named));
+    phase.everything
+        || phase.owner.is_some()
+        || by_nearest
+        || phase.reads.iter().any(|artifact| is_tree(program, *artifact))
+}
+
+/// Whether a phase must answer the findings that are addressed to it. One that only judges answers nothing.
+pub fn answers_findings(phase: &Phase) -> bool {
+    !phase.writes.is_empty()
 }
 
 /// Adds a visit and removes an earlier visit of the same phase for the same task.

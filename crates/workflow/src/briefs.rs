@@ -1,10 +1,15 @@
 //! Who is given what by which route, for people: the law of the brief as a table.
 
 use crate::explore::ways::{WayGraph, WayIn};
-use remand_kernel::brief::is_author;
+use remand_kernel::brief::{always_shows_change, answers_findings, is_author, is_tree};
 use remand_kernel::ids::{ArtifactId, PhaseId};
-use remand_kernel::program::{Contract, Program};
+use remand_kernel::program::{Contract, Program, Work};
 use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// What every role is given, as a sentence for people.
+pub const EVERYONE: &str = "Every role is also given the known issues of the run, the notes that people left at gates, and what \
+    earlier runs learned about the files at hand. A role that sees the work tree is given the conventions of the repository.";
 
 /// What one phase is given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -16,6 +21,8 @@ pub struct PhaseBrief {
     pub may_read: Vec<String>,
     /// The phases whose reports come with the trees that it reads.
     pub reports: Vec<String>,
+    /// Whether it is given the change so far and its evidence.
+    pub shows_change: bool,
     pub ways: Vec<WayBrief>,
 }
 
@@ -28,10 +35,23 @@ pub struct WayBrief {
     pub again: bool,
     /// Its own earlier work.
     pub own: Vec<String>,
+    /// Whether it must answer findings.
+    pub findings: FindingsToAnswer,
     /// The phases whose words it is given on every path.
     pub hears: Vec<String>,
     /// The phases whose words it is given if the path led through them.
     pub may_hear: Vec<String>,
+}
+
+/// Whether a phase is given findings that it must answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FindingsToAnswer {
+    Never,
+    /// If a review named the phase.
+    IfAny,
+    /// The work was sent back to it.
+    Always,
 }
 
 /// The briefs of all phases with a role, in file order.
@@ -65,6 +85,7 @@ fn phase_brief(program: &Program, graph: &WayGraph<'_>, id: PhaseId) -> PhaseBri
         reads,
         may_read: artifacts(program, &phase.may_read),
         reports: names(program, authors),
+        shows_change: always_shows_change(program, phase),
         ways,
     }
 }
@@ -81,26 +102,38 @@ fn way_brief(program: &Program, id: PhaseId, way: &WayIn) -> WayBrief {
         let written = &program.phase(**other).writes;
         let reads =
             |artifact: &ArtifactId| phase.reads.contains(artifact) || phase.may_read.contains(artifact);
-        let is_tree = |artifact: &ArtifactId| {
-            program.contracts.iter().any(|contract| contract.changes.contains(artifact))
-        };
-        !written.is_empty() && written.iter().all(|artifact| reads(artifact) && !is_tree(artifact))
+        !written.is_empty() && written.iter().all(|artifact| reads(artifact) && !is_tree(program, *artifact))
     };
-    let told = |heard: &std::collections::BTreeSet<PhaseId>| {
-        names(program, heard.iter().filter(|other| !is_read(other)).copied())
-    };
+    let told =
+        |heard: &BTreeSet<PhaseId>| names(program, heard.iter().filter(|other| !is_read(other)).copied());
     let hears = told(&way.heard);
     let may_hear = told(&way.may_hear).into_iter().filter(|name| !hears.contains(name)).collect();
-    WayBrief { ways: vec![from], again: way.again, own, hears, may_hear }
+    let finds = way.from.is_some_and(|(from, _)| reports_findings(program, from));
+    let findings = match answers_findings(phase) {
+        true if way.back && finds => FindingsToAnswer::Always,
+        true if way.back || way.again || finds => FindingsToAnswer::IfAny,
+        true | false => FindingsToAnswer::Never,
+    };
+    WayBrief { ways: vec![from], again: way.again, own, findings, hears, may_hear }
+}
+
+/// Whether whoever works in a phase reports findings.
+fn reports_findings(program: &Program, id: PhaseId) -> bool {
+    let phase = program.phase(id);
+    match &phase.work {
+        Work::Operation { operation } => program.operation(*operation).judges,
+        Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } => {
+            phase.contracts().iter().any(|contract| program.contract(*contract).findings)
+        }
+        Work::Ask { .. } | Work::Flow { .. } => false,
+    }
 }
 
 /// What a phase is given of its own when it runs again.
 fn own_work(program: &Program, id: PhaseId) -> Vec<String> {
     let phase = program.phase(id);
-    let is_tree =
-        |artifact: &&ArtifactId| program.contracts.iter().any(|contract| contract.changes.contains(artifact));
     let documents: Vec<ArtifactId> =
-        phase.writes.iter().filter(|artifact| !is_tree(artifact)).copied().collect();
+        phase.writes.iter().filter(|artifact| !is_tree(program, **artifact)).copied().collect();
     let contracts = phase.contracts().iter().map(|contract| program.contract(*contract));
     let reviews = contracts.into_iter().any(Contract::judges);
     match (documents.is_empty(), reviews) {
@@ -142,6 +175,9 @@ pub fn markdown(briefs: &[PhaseBrief]) -> String {
         if !brief.reports.is_empty() {
             text.push_str(&format!(", with the reports of {}", listed(&brief.reports)));
         }
+        if brief.shows_change {
+            text.push_str(", with the change so far and its evidence");
+        }
         text.push_str(".\n\n| way in | is given, too |\n| --- | --- |\n");
         for way in &brief.ways {
             text.push_str(&format!("| {} | {} |\n", way_cell(way), given(way)));
@@ -160,6 +196,11 @@ pub fn way_cell(way: &WayBrief) -> String {
 /// What these ways supply, as one cell.
 pub fn given(way: &WayBrief) -> String {
     let mut parts = way.own.clone();
+    parts.extend(match way.findings {
+        FindingsToAnswer::Never => None,
+        FindingsToAnswer::IfAny => Some("findings to answer, if any".to_string()),
+        FindingsToAnswer::Always => Some("the findings to answer".to_string()),
+    });
     if !way.hears.is_empty() {
         parts.push(format!("what {} said", way.hears.join(", ")));
     }

@@ -5,13 +5,16 @@ use crate::load;
 use remand_drawings::columns;
 use remand_terminal::output::{print, print_json};
 use remand_terminal::{CommandFailure, ExitCode};
-use remand_workflow::briefs::{PhaseBrief, briefs, given, markdown, way_cell};
+use remand_workflow::briefs::{EVERYONE, PhaseBrief, briefs, given, markdown, way_cell};
 use remand_workflow::diagnostic::suggest;
 use remand_workflow::roles::Roles;
 use remand_workflow::shipped;
 
 /// The maximum widths of the columns.
 const WIDTHS: [usize; 2] = [44, 64];
+
+/// The width of the page in the guide.
+const PAGE_WIDTH: usize = 128;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -45,7 +48,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         print(&markdown(&shown))?;
     } else {
         let pages: Vec<String> = shown.iter().map(text).collect();
-        print(&pages.join("\n"))?;
+        print(&format!("{}\n{}", pages.join("\n"), everyone(WIDTHS.iter().sum())))?;
     }
     Ok(ExitCode::Done)
 }
@@ -53,7 +56,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
 /// Shows the briefs of all shipped workflows.
 fn all(context: &CommandContext<'_>, roles: &Roles, as_markdown: bool) -> Result<ExitCode, CommandFailure> {
     let mut tables = serde_json::Map::new();
-    let mut page = if as_markdown { PAGE.to_string() } else { String::new() };
+    let mut page = if as_markdown { format!("{PAGE}\n{}", everyone(PAGE_WIDTH)) } else { String::new() };
     for (name, _) in shipped::WORKFLOWS {
         let briefs = briefs(&load::program(context, name, roles)?);
         tables.insert((*name).to_string(), serde_json::json!(briefs));
@@ -63,6 +66,9 @@ fn all(context: &CommandContext<'_>, roles: &Roles, as_markdown: bool) -> Result
             let pages: Vec<String> = briefs.iter().map(text).collect();
             page.push_str(&format!("{name}\n\n{}\n", pages.join("\n")));
         }
+    }
+    if !as_markdown {
+        page.push_str(&everyone(WIDTHS.iter().sum()));
     }
     if context.json {
         print_json(&tables.into())?
@@ -80,6 +86,11 @@ For each way into a phase, the right column says what the role is given in addit
 signal that it ended with.
 ";
 
+/// What every role is given, in lines of this width.
+fn everyone(width: usize) -> String {
+    columns::wrap(EVERYONE, width).join("\n") + "\n"
+}
+
 fn text(brief: &PhaseBrief) -> String {
     let mut text = format!("{} ({})\n", brief.phase, brief.roles.join(", "));
     let mut line = |title: &str, names: &[String]| {
@@ -90,6 +101,9 @@ fn text(brief: &PhaseBrief) -> String {
     line("reads", &brief.reads);
     line("reads if they exist", &brief.may_read);
     line("with the reports of", &brief.reports);
+    if brief.shows_change {
+        text.push_str("  with the change so far and its evidence\n");
+    }
     let mut rows = vec![vec!["way in".to_string(), "is given, too".to_string()]];
     for way in &brief.ways {
         let left = columns::wrap(&way_cell(way), WIDTHS[0]);

@@ -436,7 +436,12 @@ fn the_plan_of_round_two_is_an_edit_of_the_first_and_knows_each_review() {
         .with(
             role("check")
                 .round(2)
-                .given(&["P-1", "Subtract and multiply, negative numbers too."])
+                .given(&[
+                    "P-1",
+                    "since then, `plan` changed:",
+                    "-    Subtract and multiply.",
+                    "+    Subtract and multiply, negative numbers too.",
+                ])
                 .says(issue_script::acceptable()),
         )
         .with(role("check/split").round(1).says(split_review))

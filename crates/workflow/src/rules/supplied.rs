@@ -6,7 +6,7 @@ use crate::explore::Scenario;
 use crate::explore::guarantee::{Atom, Claim, Counterexample, refute};
 use crate::explore::ways::{WayGraph, WayIn};
 use crate::needs::{AUTHOR, Need};
-use remand_kernel::brief::is_author;
+use remand_kernel::brief::{is_author, is_tree};
 use remand_kernel::ids::{ArtifactId, PhaseId, SignalId};
 use remand_kernel::program::{Phase, Program, Work};
 
@@ -161,11 +161,6 @@ fn evidence_gap(program: &Program, id: PhaseId) -> Option<Gap> {
         }
     }
     None
-}
-
-/// Whether an artifact is a tree: a role changes it.
-fn is_tree(program: &Program, artifact: ArtifactId) -> bool {
-    program.contracts.iter().any(|contract| contract.changes.contains(&artifact))
 }
 
 /// Whether a need means what the run works on, which every dispatch is given.

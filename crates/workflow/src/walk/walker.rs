@@ -3,7 +3,7 @@
 use super::walk_step::{Says, WalkError, WalkStep};
 use crate::diagnostic::suggest;
 use crate::explore::bound::happy_signal;
-use remand_kernel::brief::{Onward, PastVisit, brief};
+use remand_kernel::brief::{Onward, PastVisit, answers_findings, brief, shows_change};
 use remand_kernel::command::{Command, QuestionKind};
 use remand_kernel::event::{Event, Grants, Item, Start, Usage};
 use remand_kernel::ids::{CommandId, Lane, PhaseId};
@@ -22,7 +22,7 @@ pub struct WalkRecord {
     pub happened: String,
     pub rulings: Vec<RulingView>,
     pub commands: Vec<String>,
-    /// For each command, the earlier results that a dispatch would be given; `None` if there are none.
+    /// For each command, what a dispatch would be given in addition to what its phase reads; `None` if that is nothing.
     pub given: Vec<Option<String>>,
 }
 
@@ -121,7 +121,7 @@ impl<'p> Walker<'p> {
         });
     }
 
-    /// The earlier results that a dispatch would be given.
+    /// What a dispatch would be given in addition to what its phase reads.
     fn given(&mut self, command: &Command) -> Option<String> {
         let Command::Dispatch(dispatch) = command else { return None };
         if let (Some(task), Lane::Task { .. }) = (&dispatch.task, dispatch.id.lane) {
@@ -138,6 +138,21 @@ impl<'p> Walker<'p> {
             if !visits.is_empty() {
                 let names: Vec<String> = visits.iter().map(name).collect();
                 given.push(format!("{title} {}", names.join(", ")));
+            }
+        }
+        if shows_change(self.program, dispatch) {
+            given.push("the change and its evidence".to_string());
+        }
+        let to_answer = if answers_findings(self.program.phase(dispatch.id.phase)) {
+            dispatch.findings.as_slice()
+        } else {
+            &[]
+        };
+        for (title, positions) in [("the findings to answer", to_answer), ("the known issues", &dispatch.known)] {
+            let filed = positions.iter().filter_map(|at| self.state.findings.get(*at as usize));
+            let ids: Vec<&str> = filed.map(|filed| filed.finding.id.as_str()).collect();
+            if !ids.is_empty() {
+                given.push(format!("{title} ({})", ids.join(", ")));
             }
         }
         (!given.is_empty()).then(|| given.join("; "))

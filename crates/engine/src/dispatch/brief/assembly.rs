@@ -8,7 +8,7 @@ use super::words::{self, Narrator};
 use super::{BriefPart, BriefSection, PartList};
 use crate::site::{TREES, Trouble};
 use remand_contract::SchemaId;
-use remand_kernel::brief::Brief as Law;
+use remand_kernel::brief::{Brief as Law, answers_findings, shows_change};
 use remand_kernel::command::Dispatch;
 use remand_kernel::ids::{ArtifactId, ContractId};
 use remand_kernel::program::{Contract, Phase};
@@ -80,7 +80,7 @@ impl<'a> Assembly<'a> {
         };
         let to_answer = listed(findings_to_answer(program, dispatch), TO_ANSWER);
         let given = to_answer.chain(listed(&dispatch.known, KNOWN_ISSUES)).collect();
-        let has_evidence = has_tree(program, dispatch);
+        let has_evidence = shows_change(program, dispatch);
         let narrator =
             Narrator { program, filed: &state.findings, schema, content, history, given, has_evidence };
         Assembly { program, state, dispatch, board, law, narrator }
@@ -261,15 +261,9 @@ pub fn read_names<'p>(program: &'p Program, dispatch: &Dispatch) -> Vec<&'p str>
     dispatch.reads.iter().map(|(id, _)| program.artifacts[id.index()].as_str()).collect()
 }
 
-/// Whether a dispatch is about a tree, so that the change and its evidence belong to the brief.
-pub fn has_tree(program: &Program, dispatch: &Dispatch) -> bool {
-    let reads = read_names(program, dispatch);
-    TREES.iter().any(|tree| reads.contains(tree)) || dispatch.task.is_some() || dispatch.nearest.is_some()
-}
-
-/// The findings that a dispatch must answer. A role that only judges answers nothing.
+/// The findings that a dispatch must answer.
 fn findings_to_answer<'d>(program: &Program, dispatch: &'d Dispatch) -> &'d [u32] {
-    if program.phase(dispatch.id.phase).writes.is_empty() { &[] } else { &dispatch.findings }
+    if answers_findings(program.phase(dispatch.id.phase)) { &dispatch.findings } else { &[] }
 }
 
 /// Whether a phase writes something other than a tree.

@@ -25,7 +25,7 @@ use documents::BriefDocuments;
 use evidence::RunEvidence;
 use history::{RunHistory, Utterance};
 use remand_contract::SchemaId;
-use remand_kernel::brief::Brief as Law;
+use remand_kernel::brief::{Brief as Law, shows_change};
 use remand_kernel::command::Dispatch;
 use remand_kernel::ids::ContractId;
 use remand_ledger::Reader;
@@ -141,7 +141,7 @@ impl BriefSources<'_> {
 
     /// Whether the dispatch is about a tree.
     fn has_tree(&self) -> bool {
-        assembly::has_tree(&self.job.program, self.dispatch)
+        shows_change(&self.job.program, self.dispatch)
     }
 
     /// The change of the lane so far, and an earlier change that no longer merges.

@@ -24,7 +24,7 @@ use remand_kernel::{EngineOperation, Event, Outcome, Report};
 use remand_ledger::fact::{BlobId, Check, Note, NoteKind, Telemetry};
 use remand_ledger::query::{CheckRow, NoteRow};
 use remand_ledger::{Facts, LedgerError, RunId};
-use remand_workflow::briefs::briefs;
+use remand_workflow::briefs::{FindingsToAnswer, briefs};
 use remand_workflow::roles::Roles;
 use remand_workflow::walk::Walker;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -93,6 +93,18 @@ type Route = (String, String, String);
 struct HandOvers {
     walked: BTreeMap<Route, Cells>,
     lost: BTreeSet<(Route, String)>,
+    /// What `remand brief` says about each route.
+    stated: BTreeMap<Route, StatedBrief>,
+    /// Routes on which a dispatch was given something else.
+    misstated: BTreeSet<Route>,
+}
+
+/// What `remand brief` says about one route, on one of its entries or the other.
+#[derive(Clone, Copy, Default)]
+struct StatedBrief {
+    shows_change: bool,
+    may_have_findings: bool,
+    always_has_findings: bool,
 }
 
 /// The cells of one route.
@@ -296,7 +308,8 @@ impl<'p> MarkedRun<'p> {
         let says = *self.choose(id.phase, &operation.results);
         let mut findings = Vec::new();
         if says != operation.results[0] {
-            let mut finding = self.finding(id.phase);
+            // The engine does not say where a defect comes from.
+            let mut finding = Finding { injected_by: Vec::new(), ..self.finding(id.phase) };
             let lines = format!("lines-{number}.");
             // A finding may quote the lines of a check.
             if self.pick(2) == 0 {
@@ -304,9 +317,14 @@ impl<'p> MarkedRun<'p> {
             }
             facts.checks.push(check(&lines, said.task.clone()));
             facts.notes.push(Note::new(NoteKind::Warning, format!("warning-{number}.")));
-            said.marks = vec![finding.claim.clone(), lines, format!("warning-{number}.")];
-            said.findings = vec![finding.id.clone()];
-            findings.push(finding);
+            said.marks = vec![lines, format!("warning-{number}.")];
+            let chooses_way =
+                matches!(operation.name, EngineOperation::LookBack | EngineOperation::AssignGaps);
+            if !chooses_way {
+                said.marks.push(finding.claim.clone());
+                said.findings = vec![finding.id.clone()];
+                findings.push(finding);
+            }
         }
         let lists: Vec<_> =
             operation.lists.iter().map(|list| self.program.lists[list.index()].clone()).collect();
@@ -415,6 +433,14 @@ impl<'p> MarkedRun<'p> {
         });
         let Some((ruling, action)) = led_here else { return };
         let route = (name(ruling.phase), self.program.signal(ruling.signal).to_string(), name(id.phase));
+        let has = |section: BriefSection| brief.iter().any(|part| part.section == section);
+        let stated = hand_overs.stated.get(&route).copied().unwrap_or_default();
+        let is_understated = (has(BriefSection::ToAnswer) && !stated.may_have_findings)
+            || (brief.iter().any(|part| part.name == "evidence.md") && !stated.shows_change);
+        let is_overstated = !has(BriefSection::ToAnswer) && stated.always_has_findings;
+        if is_understated || is_overstated {
+            hand_overs.misstated.insert(route.clone());
+        }
         let cells = hand_overs.walked.entry(route.clone()).or_default();
         // A phase that runs for the first time must hear its sender unless it comes straight along the main line.
         let effect = ruling.effects.first().copied();
@@ -729,10 +755,29 @@ fn ways(program: &Program) -> BTreeSet<Route> {
     routes
 }
 
+/// What `remand brief` says about the change and the findings.
+fn stated(program: &Program) -> BTreeMap<Route, StatedBrief> {
+    let mut stated: BTreeMap<Route, StatedBrief> = BTreeMap::new();
+    for brief in briefs(program) {
+        for entry in &brief.ways {
+            for (from, signal) in entry.ways.iter().filter_map(|way| way.split_once(": ")) {
+                let route = (from.to_string(), signal.to_string(), brief.phase.clone());
+                let is_known = stated.contains_key(&route);
+                let known = stated.entry(route).or_default();
+                let is_always = entry.findings == FindingsToAnswer::Always;
+                known.shows_change = brief.shows_change;
+                known.may_have_findings |= entry.findings != FindingsToAnswer::Never;
+                known.always_has_findings = is_always && (known.always_has_findings || !is_known);
+            }
+        }
+    }
+    stated
+}
+
 /// Walks until every way has been walked. Two of three runs try to take a way that none has taken yet.
 fn walk(program: &Program, roles: &Roles) -> HandOvers {
     let wanted = ways(program);
-    let mut hand_overs = HandOvers::default();
+    let mut hand_overs = HandOvers { stated: stated(program), ..HandOvers::default() };
     for seed in 1..MAX_RUNS {
         let missing: Vec<&Route> =
             wanted.iter().filter(|way| !hand_overs.walked.contains_key(*way)).collect();
@@ -754,7 +799,7 @@ fn walk(program: &Program, roles: &Roles) -> HandOvers {
 const MIN_RUNS: u64 = 200;
 const MAX_RUNS: u64 = 20_000;
 
-// HO-01 HO-02 HO-08
+// HO-01 HO-02 HO-07 HO-08
 #[test]
 fn every_route_hands_over_everything_that_was_said() {
     let roles = Roles::shipped();
@@ -763,7 +808,7 @@ fn every_route_hands_over_everything_that_was_said() {
     for name in ["feature", "issue", "ticket", "spec", "tsp", "quick"] {
         let checked = remand_workflow::check_shipped(name).expect("a shipped workflow");
         let program = &checked.compiled.expect("a program").program;
-        let HandOvers { walked, lost } = walk(program, &roles);
+        let HandOvers { walked, lost, misstated, .. } = walk(program, &roles);
         let _ = writeln!(table, "{name}");
         for ((from, signal, to), Cells { sent, received, is_owed }) in &walked {
             if signal == RETRY {
@@ -784,6 +829,10 @@ fn every_route_hands_over_everything_that_was_said() {
         }
         for ((from, signal, to), what) in lost {
             let _ = writeln!(problems, "{name}: {from}: {signal} -> {to}: not received: {what}");
+        }
+        for (from, signal, to) in misstated {
+            let _ =
+                writeln!(problems, "{name}: {from}: {signal} -> {to}: `remand brief` says something else");
         }
         for (from, signal, to) in ways(program).difference(&walked.keys().cloned().collect()) {
             let _ = writeln!(problems, "{name}: {from}: {signal} -> {to}: no walk took this way");
