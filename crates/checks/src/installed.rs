@@ -6,7 +6,7 @@
 
 use super::action::CheckAction;
 use super::spec::CheckSpec;
-use remand_git::{GitError, has_real_parents, remove_inside};
+use remand_git::{GitError, HookFiles, has_real_parents, remove_inside};
 use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::fs::symlink;
@@ -76,6 +76,13 @@ pub fn link_with_root(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::
     folders.insert(Path::new(""));
     environments.extend(environment(checkout).map(PathBuf::from));
     link_in(checkout, tree, folders, environments)
+}
+
+/// Links the packages that hooks may need into the tree that they run in.
+pub fn hook_files(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<HookFiles> {
+    let reads = link_with_root(checkout, tree, specs)?;
+    let inside = reads.iter().filter_map(|folder| folder.strip_prefix(checkout).ok());
+    Ok(HookFiles { added: inside.map(Path::to_path_buf).collect(), reads })
 }
 
 /// Removes the links that lead to these folders of the checkout, and everything that was added next to them.

@@ -12,6 +12,7 @@ mod trial;
 use crate::context::CommandContext;
 use crate::{host, workplace};
 use checkup::{Checkup, Health};
+use hooks::HookTrial;
 use remand_engine::config::Config;
 use remand_git::Repository;
 use remand_terminal::output::{print, print_json, tell};
@@ -42,7 +43,8 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
             machine::sandbox(&mut checkup, &program, config.as_ref());
             if let Some(config) = &config {
                 project::checks(&mut checkup, &repository, config);
-                hooks::hooks(&mut checkup, context, &repository, config)?;
+                let trial = if args.checks { HookTrial::AlsoOutside } else { HookTrial::InSandbox };
+                hooks::hooks(&mut checkup, context, &repository, config, trial)?;
                 project::roles(&mut checkup, context, config);
                 project::agents(&mut checkup, config);
                 if args.checks {

@@ -72,18 +72,22 @@ fn doctor_tries_the_hooks_in_the_sandbox_and_leaves_nothing_in_the_repository() 
     let place = Place::configured(TRIVIAL);
     write_hook(&place, "pre-commit", "test -f remand-doctor.txt");
     let references = place.git(&["for-each-ref"]);
-    let said = |place: &Place| {
-        let shown = place.remand(&["doctor"]);
+    let said = |arguments: &[&str]| {
+        let shown = place.remand(arguments);
         shown.out.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    assert!(said(&place).contains("pre-commit: works in the sandbox"), "{}", said(&place));
+    let works = said(&["doctor"]);
+    assert!(works.contains("pre-commit: works in the sandbox"), "{works}");
     let outside = place.project().join(".git/store");
     write_hook(&place, "pre-commit", &format!("echo kept > '{}'", outside.display()));
-    let broken = said(&place);
+    let unsure = said(&["doctor"]);
+    assert!(unsure.contains("a hook refuses a trivial commit in the sandbox"), "{unsure}");
+    assert!(!outside.exists(), "a hook ran outside the sandbox, and nobody asked for that");
+    let broken = said(&["doctor", "--checks"]);
     assert!(broken.contains("a hook works on this machine, but not in the sandbox"), "{broken}");
     assert!(broken.contains("Read-only file system") && broken.contains("`sandbox.hooks-write`"), "{broken}");
     write_hook(&place, "pre-commit", "echo no ticket >&2; exit 1");
-    let refused = said(&place);
+    let refused = said(&["doctor", "--checks"]);
     assert!(refused.contains("refuses a trivial commit, in the sandbox and outside: no ticket"), "{refused}");
     assert_eq!(place.git(&["for-each-ref"]), references);
     assert_eq!(place.git(&["worktree", "list"]).lines().count(), 1);

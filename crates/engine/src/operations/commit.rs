@@ -6,7 +6,7 @@ use super::measurement::measure;
 use crate::site::{Job, LaneContent, LaneTree, Trouble};
 use crate::ticket;
 use remand_checks::Selection;
-use remand_git::{CommitId, CommitMessage, FinalCommit, HookFiles, TreeId};
+use remand_git::{CommitId, CommitMessage, FinalCommit, TreeId};
 use remand_kernel::evidence::{self, GateResult, RowPhase, TaskSize};
 use remand_ledger::fact::{Delivery, NoteKind};
 use remand_ledger::{Reader, RunId};
@@ -113,11 +113,7 @@ fn commit(job: &Job, message: &CommitMessage, command: &str) -> Result<FinalComm
     documents.extend(super::instructions::approved(job)?);
     let _main = job.site.hold_main();
     let (checkout, checks) = (job.site.repository().root(), &job.site.pinned.checks);
-    let hook_files = |tree: &Path| {
-        let reads = remand_checks::link_with_root(checkout, tree, checks)?;
-        let inside = reads.iter().filter_map(|folder| folder.strip_prefix(checkout).ok());
-        Ok(HookFiles { added: inside.map(Path::to_path_buf).collect(), reads })
-    };
+    let hook_files = |tree: &Path| remand_checks::hook_files(checkout, tree, checks);
     Ok(job.trees.commit(&documents, message, command, &hook_files)?)
 }
 

@@ -148,7 +148,9 @@ impl<'p> Walker<'p> {
         } else {
             &[]
         };
-        for (title, positions) in [("the findings to answer", to_answer), ("the known issues", &dispatch.known)] {
+        for (title, positions) in
+            [("the findings to answer", to_answer), ("the known issues", &dispatch.known)]
+        {
             let filed = positions.iter().filter_map(|at| self.state.findings.get(*at as usize));
             let ids: Vec<&str> = filed.map(|filed| filed.finding.id.as_str()).collect();
             if !ids.is_empty() {

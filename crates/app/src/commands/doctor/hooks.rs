@@ -25,12 +25,21 @@ const FILE: &str = "remand-doctor.txt";
 /// Maximum number of lines of a hook's output to show.
 const MAX_LINES: usize = 5;
 
+/// Where the hooks are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookTrial {
+    InSandbox,
+    /// Outside, too, if one refuses in the sandbox: there it can change whatever the user can.
+    AlsoOutside,
+}
+
 /// Tries the hooks of the repository, if it has any.
 pub fn hooks(
     checkup: &mut Checkup,
     context: &CommandContext<'_>,
     repository: &Repository,
     config: &Config,
+    trial: HookTrial,
 ) -> Result<(), CommandFailure> {
     let names = repository.commit_hooks()?.join(", ");
     if names.is_empty() {
@@ -43,6 +52,14 @@ pub fn hooks(
         return Ok(());
     };
     let output = host::redactor(config)?.redact(&last_lines(&output)).into_owned();
+    if trial == HookTrial::InSandbox {
+        checkup.warn(
+            HOOKS,
+            format!("a hook refuses a trivial commit in the sandbox: {output}"),
+            "`remand doctor --checks` tries it outside the sandbox, too, and says whether the sandbox is the cause",
+        );
+        return Ok(());
+    }
     let outside = attempt(context, repository, config, unconfine)?;
     if matches!(outside, FinalCommit::HookRefused { .. }) {
         checkup.warn(
@@ -100,11 +117,7 @@ fn attempt(
     let limited = repository.with_program_limits(limits);
     let trees = RunTrees::begin(&limited, &run, &folder.join("trees"), &base)?;
     let specs = project::specs(repository, config).unwrap_or_default();
-    let tried = commit(&trees, &|tree| {
-        let reads = remand_checks::link_with_root(repository.root(), tree, &specs)?;
-        let inside = reads.iter().filter_map(|folder| folder.strip_prefix(repository.root()).ok());
-        Ok(HookFiles { added: inside.map(Path::to_path_buf).collect(), reads })
-    });
+    let tried = commit(&trees, &|tree| remand_checks::hook_files(repository.root(), tree, &specs));
     trees.discard(BranchFate::Delete)?;
     remand_git::remove(&folder)?;
     Ok(tried?)
