@@ -253,12 +253,12 @@ impl<'p> WayGraph<'p> {
         ways.collect()
     }
 
-    /// The shortest path into `target` by this way on which no phase that `supplies` is heard; `None` if there is none.
+    /// The shortest path into `target` by this way on which no result that `supplies` is heard; `None` if there is none.
     pub fn path_without(
         &self,
         target: PhaseId,
         way: &WayIn,
-        supplies: impl Fn(PhaseId) -> bool,
+        supplies: impl Fn(PhaseId, SignalId) -> bool,
     ) -> Option<Vec<(PhaseId, SignalId)>> {
         type State = (Place, bool, bool);
         let start: State = (Place::Start, false, false);
@@ -271,12 +271,12 @@ impl<'p> WayGraph<'p> {
                     (Place::Phase(phase, _) | Place::Joined(phase, _), Some(signal)) => Some((phase, signal)),
                     _ => None,
                 };
-                if let Some((phase, _)) = passed {
+                if let Some((phase, signal)) = passed {
                     match hearing(self.program, target, been, phase, edge.onward) {
                         Hearing::Restart => (next_been, next_supplied) = (true, false),
                         Hearing::Repeat => next_been = true,
                         Hearing::Forget => next_supplied = false,
-                        Hearing::Hear => next_supplied |= supplies(phase),
+                        Hearing::Hear => next_supplied |= supplies(phase, signal),
                         // Other phases may still supply it.
                         Hearing::Skip => {}
                     }

@@ -66,11 +66,11 @@ fn diagnostic(compiled: &Compiled, id: PhaseId, need: &Need, gap: &Gap) -> Diagn
 fn gap(graph: &WayGraph<'_>, program: &Program, id: PhaseId, way: &WayIn, need: &Need) -> Option<Gap> {
     let phase = program.phase(id);
     // What is heard may differ from path to path, so the search looks for a path without any of it.
-    let gap = |supplies: &dyn Fn(PhaseId) -> bool, remedy: String| {
+    let gap = |supplies: &dyn Fn(PhaseId, SignalId) -> bool, remedy: String| {
         let path = graph.path_without(id, way, supplies)?;
         Some(Gap { path: path.into_iter().map(|(phase, signal)| (phase, Some(signal))).collect(), remedy })
     };
-    let nobody = |_| false;
+    let nobody = |_, _| false;
     match need {
         Need::Document(names) => {
             let remedy = format!("add `{}` to the `reads` of `{}`", names[0], phase.name);
@@ -103,7 +103,7 @@ fn gap(graph: &WayGraph<'_>, program: &Program, id: PhaseId, way: &WayIn, need: 
                     roles[0], phase.name
                 )
             };
-            if supplied { None } else { gap(&speaks, remedy) }
+            if supplied { None } else { gap(&|other, _| speaks(other), remedy) }
         }
         Need::OwnWork => {
             let lost = way.back && phase.discards.iter().any(|artifact| phase.writes.contains(artifact));
@@ -119,7 +119,12 @@ fn gap(graph: &WayGraph<'_>, program: &Program, id: PhaseId, way: &WayIn, need: 
                 "enter `{}` by `to`, `remand` or with an effect, from a phase that says something",
                 phase.name
             );
-            let speaks = |other: PhaseId| !matches!(program.phase(other).work, Work::Flow { .. });
+            // In an autonomous run, nobody gives the default answer.
+            let speaks = |other: PhaseId, signal: SignalId| match &program.phase(other).work {
+                Work::Flow { .. } => false,
+                Work::Ask { default, .. } => *default != Some(signal),
+                Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } | Work::Operation { .. } => true,
+            };
             gap(&speaks, remedy)
         }
         Need::Everything => {
