@@ -12,7 +12,6 @@ use lowered::{ConfidenceEffect, confidence_effects};
 use remand_kernel::evidence::RowPhase;
 use remand_kernel::finding::Severity;
 use remand_kernel::program::Confidence;
-use remand_kernel::state::FiledStatus;
 use remand_kernel::{Event, Outcome};
 use remand_ledger::fact::NoteKind;
 use remand_ledger::query::{
@@ -50,10 +49,11 @@ pub fn text(reader: &Reader, run: &RunId) -> Result<String, LedgerError> {
     page.confidence(&row, &findings, &notes, &confidence_effects);
     page.tasks(reader, run, &checks)?;
     page.reviews(reader, run, &checks)?;
-    page.finding_counts(&findings);
+    let judged = judged_findings(reader, run, &findings)?;
+    page.finding_counts(&judged);
     page.criteria(&checks);
     page.blast_radius(reader, run, &checks, &notes)?;
-    page.known_issues(reader, run, &findings)?;
+    page.known_issues(&judged);
     page.degradations(&notes, &confidence_effects);
     page.notes("Violations", &notes, NoteKind::Violation, "No role stepped outside its permissions.");
     page.notes("Warnings", &notes, NoteKind::Warning, "None.");
@@ -64,6 +64,49 @@ pub fn text(reader: &Reader, run: &RunId) -> Result<String, LedgerError> {
     page.cost(reader, run, &row)?;
     page.chain(reader)?;
     Ok(page.text)
+}
+
+/// A finding that is a defect, and how it was resolved.
+struct JudgedFinding<'f> {
+    row: &'f FindingRow,
+    resolution: DefectResolution,
+}
+
+impl JudgedFinding<'_> {
+    fn is_open(&self) -> bool {
+        let is_open = matches!(self.resolution, DefectResolution::Open | DefectResolution::KnownIssue);
+        is_open || (self.row.known && self.resolution != DefectResolution::ReportedAgain)
+    }
+}
+
+/// The findings of a run that are defects.
+fn judged_findings<'f>(
+    reader: &Reader,
+    run: &RunId,
+    findings: &'f [FindingRow],
+) -> Result<Vec<JudgedFinding<'f>>, LedgerError> {
+    let disputed = disputed_findings(reader, run)?;
+    let defects = reader.defects(run)?;
+    let judged = defects.iter().filter_map(|defect| {
+        let row = findings.iter().find(|finding| finding.position == defect.position)?;
+        let resolution = match defect.resolution {
+            // Whoever reported it accepted the dispute, although the work changed for other reasons.
+            DefectResolution::Corrected if disputed.contains(&row.id) => DefectResolution::Withdrawn,
+            other => other,
+        };
+        Some(JudgedFinding { row, resolution })
+    });
+    Ok(judged.collect())
+}
+
+/// The ids of the findings that somebody disputed.
+fn disputed_findings(reader: &Reader, run: &RunId) -> Result<BTreeSet<String>, LedgerError> {
+    let mut disputed = BTreeSet::new();
+    for blob in reader.dispatches(run)?.iter().filter_map(|row| row.result) {
+        let Ok(result) = remand_contract::parse(&artifacts::content(reader, blob)?) else { continue };
+        disputed.extend(artifacts::disputes(result).into_iter().map(|dispute| dispute.finding.0));
+    }
+    Ok(disputed)
 }
 
 struct Page {
@@ -274,17 +317,19 @@ impl Page {
     }
 
     /// How many findings there were, and what happened to them.
-    fn finding_counts(&mut self, findings: &[FindingRow]) {
-        let mut counts = [("fixed", 0), ("open", 0), ("sent further back", 0), ("for later", 0)];
+    fn finding_counts(&mut self, findings: &[JudgedFinding<'_>]) {
+        let mut counts =
+            [("fixed", 0), ("open", 0), ("withdrawn", 0), ("sent further back", 0), ("for later", 0)];
         for finding in findings {
-            let place = match finding.status {
-                // A later report of the same finding counts instead; advice is not a defect.
-                FiledStatus::Superseded | FiledStatus::Advice => continue,
-                FiledStatus::Open => 1,
-                FiledStatus::Settled | FiledStatus::PassedOn if finding.known => 1,
-                FiledStatus::Settled => 0,
-                FiledStatus::PassedOn => 2,
-                FiledStatus::FollowUp => 3,
+            let place = match finding.resolution {
+                // A later report of the same finding counts instead.
+                DefectResolution::ReportedAgain => continue,
+                _ if finding.is_open() => 1,
+                DefectResolution::Open | DefectResolution::KnownIssue => 1,
+                DefectResolution::Corrected => 0,
+                DefectResolution::Withdrawn => 2,
+                DefectResolution::PassedOn => 3,
+                DefectResolution::FollowUp => 4,
             };
             counts[place].1 += 1;
         }
@@ -344,38 +389,23 @@ impl Page {
         Ok(())
     }
 
-    fn known_issues(
-        &mut self,
-        reader: &Reader,
-        run: &RunId,
-        findings: &[FindingRow],
-    ) -> Result<(), LedgerError> {
+    fn known_issues(&mut self, findings: &[JudgedFinding<'_>]) {
         self.section("Known issues");
-        let settled: BTreeSet<u32> = reader
-            .defects(run)?
-            .iter()
-            .filter(|row| matches!(row.resolution, DefectResolution::Corrected | DefectResolution::Withdrawn))
-            .map(|row| row.position)
-            .collect();
-        let open = |finding: &&FindingRow| {
-            finding.known || finding.status == FiledStatus::Open && !settled.contains(&finding.position)
-        };
-        let known: Vec<&FindingRow> = findings.iter().filter(open).collect();
-        let follow_ups: Vec<&FindingRow> =
-            findings.iter().filter(|finding| finding.status == FiledStatus::FollowUp).collect();
+        let known: Vec<&JudgedFinding<'_>> = findings.iter().filter(|finding| finding.is_open()).collect();
+        let is_later = |finding: &&JudgedFinding<'_>| finding.resolution == DefectResolution::FollowUp;
+        let follow_ups: Vec<&JudgedFinding<'_>> = findings.iter().filter(is_later).collect();
         if known.is_empty() {
             self.line("None.");
         }
         for finding in known {
-            self.line(issue(finding));
+            self.line(issue(finding.row));
         }
         if !follow_ups.is_empty() {
             self.line("\nFollow-ups:\n");
             for finding in follow_ups {
-                self.line(issue(finding));
+                self.line(issue(finding.row));
             }
         }
-        Ok(())
     }
 
     fn notes(&mut self, title: &str, notes: &[NoteRow], kind: NoteKind, empty_text: &str) {

@@ -487,15 +487,17 @@ fn in_tsp_everybody_gets_the_words_the_reasons_and_its_own_work() {
 fn in_quick_the_reviewer_gets_its_earlier_finding_with_the_reason_of_the_dispute() {
     let place = Place::new();
     let order = finding("R1", "major", "sub takes its operands in the wrong order.");
+    let comment = finding("R2", "major", "sub has no comment.");
     let mut disputed = implemented("");
-    disputed["changes"] = json!([]);
+    disputed["changes"] = json!([{"file": "sums/sub.py", "what": "a comment", "why": "R2"}]);
     disputed["disputes"] = json!([{"finding": "R1", "reason": "The request names them in this order."}]);
     let script = Script::quick()
-        .with(role("reviewer").round(1).says(review("code", "general", "needs-revision", &[order])))
+        .with(role("reviewer").round(1).says(review("code", "general", "needs-revision", &[order, comment])))
         .with(
             role("implementer")
                 .round(2)
                 .given(&["sub takes its operands in the wrong order.", "Subtraction is like addition."])
+                .writes("sums/sub.py", &format!("# b is taken from a.\n{SUB}"))
                 .says(disputed),
         )
         .with(
@@ -510,6 +512,8 @@ fn in_quick_the_reviewer_gets_its_earlier_finding_with_the_reason_of_the_dispute
         );
     let shown = place.quick(&script, &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let bundle = place.remand(&["evidence"]).out;
+    assert!(bundle.contains("Findings: 2 found, 1 fixed, 1 withdrawn."), "{bundle}");
 }
 
 // HO-03
