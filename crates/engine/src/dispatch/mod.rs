@@ -245,7 +245,8 @@ fn prepare<'b>(
         phase,
         item: dispatch.item.as_deref(),
         task: dispatch.task.as_deref(),
-        round,
+        // On a gap board, rounds that were rolled back do not count.
+        round: rounds.and_then(RoundInputs::round).unwrap_or(round),
         folder: &folder.inputs(),
         parts: &parts,
         tree: role.tree.then(|| lane.work.path()),

@@ -62,6 +62,16 @@ fn a_rollback_restores_text_and_gaps_from_the_start_of_the_round() {
     assert_eq!(specs[3], SPEC, "the accepted text is gone");
     let assigned: String = inputs_of(&place, "engineer", "assignment.md")[3..].concat();
     assert!(assigned.contains("## GAP-A-001 (critical)"), "the gap is open again: {assigned}");
+    let (reader, run) = (place.reader(), place.latest().run);
+    let engineers =
+        reader.dispatches(&run).expect("dispatches").into_iter().filter(|row| row.role == "engineer");
+    let prompts: Vec<String> = engineers
+        .map(|row| {
+            String::from_utf8_lossy(&reader.blob(row.prompt.expect("a prompt")).expect("a blob")).into_owned()
+        })
+        .collect();
+    let is_first = |prompt: &String| prompt.contains("Phase `engineer` of the workflow `spec`, round 1.");
+    assert!(prompts.iter().all(is_first), "the round starts again: {prompts:?}");
     let gap = board(&place).gap(&"GAP-A-001".parse().expect("an id")).expect("a gap").clone();
     assert_eq!((gap.status, gap.proposal), (GapStatus::Open, None));
 }
@@ -95,9 +105,13 @@ fn a_rolled_back_round_is_archived_with_its_documents_and_gaps_and_text_are_rest
     assert!(kept.contains("Three tries.") && !kept.contains("please"), "{kept}");
     assert!(document(&place, "round_001/engineer.md").contains("Three tries, please."));
     let status = document(&place, "status.md");
-    for line in
-        ["## Round 1 rolled back", "**Reason:** too abstract", "- Give numbers.", "round_001_rolled_back_1"]
-    {
+    for line in [
+        "**Rounds:** 1 closed, at most 10",
+        "## Round 1 rolled back",
+        "**Reason:** too abstract",
+        "- Give numbers.",
+        "round_001_rolled_back_1",
+    ] {
         assert!(status.contains(line), "{line} in {status}");
     }
     let adjustments = inputs_of(&place, "engineer", "adjustments.md");

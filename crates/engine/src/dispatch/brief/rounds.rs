@@ -54,6 +54,11 @@ impl RoundInputs {
         }))
     }
 
+    /// The current round of the board.
+    pub fn round(&self) -> Option<u32> {
+        self.history.board.as_ref().map(Board::round)
+    }
+
     /// What these inputs replace.
     pub fn cover(&self) -> &BoardCover {
         &self.cover

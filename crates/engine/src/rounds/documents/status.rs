@@ -11,8 +11,8 @@ use remand_kernel::gaps::{
 pub fn status(history: &RoundHistory, board: &Board) -> String {
     let open = board.unsettled().count();
     let mut page = format!(
-        "# Status\n\n**Round:** {} of at most {} · **Open gaps:** {open} of {}\n",
-        board.round(),
+        "# Status\n\n**Rounds:** {} closed, at most {} · **Open gaps:** {open} of {}\n",
+        board.rows().len(),
         board.max_rounds(),
         board.gaps().count()
     );
