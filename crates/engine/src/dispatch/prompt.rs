@@ -108,10 +108,9 @@ impl DispatchPrompt<'_> {
         }
         let _ = writeln!(
             text,
-            "\n## Your result\n\nYour result is one document. If you have the tool `{TOOL}` of the MCP server `{SERVER}`, submit \
-             it there: the tool lists every problem. Otherwise write it as YAML or JSON to `{}`, or, if you cannot write \
-             files, end your answer with it as the last fenced block. `verdict` is one of: {}. The result has this form:\n\n```yaml\n{}\n```\n\nFor \
-             example:\n\n```yaml\n{}\n```",
+            "\n## Your result\n\nSubmit one document with the tool `{TOOL}` of the MCP server `{SERVER}`: it lists every problem. Without \
+             that tool, write it as YAML or JSON to `{}`; if you cannot write files, end your answer with it as the last fenced \
+             block. `verdict` is one of: {}. Its form:\n\n```yaml\n{}\n```\n\nExample:\n\n```yaml\n{}\n```",
             self.result.display(),
             self.says.join(", "),
             self.outline.trim_end(),
