@@ -1,11 +1,11 @@
 //! Finds and pins the agents of a run: the agent row of a program, or the file of a scripted agent.
 
+use crate::installed_agents::{DefaultAgent, InstalledAgents, program};
 use crate::load;
-use remand_agents::driver::{AgentProtocol, AgentRows, NamedRow};
+use remand_agents::driver::AgentRows;
 use remand_agents::rehearsal::{Script, ScriptError};
 use remand_engine::config::{Config, RoleChoice};
 use remand_engine::pinned::{AgentChoice, PinnedAgent, PinnedFile};
-use remand_process::confine::programs;
 use remand_terminal::CommandFailure;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,6 +17,7 @@ const REHEARSAL: &str = "rehearsal:";
 pub struct Agents<'a> {
     config: &'a Config,
     rows: AgentRows,
+    found: Option<DefaultAgent>,
     chosen: BTreeMap<String, PinnedAgent>,
 }
 
@@ -27,24 +28,40 @@ pub fn agent_rows(config: &Config) -> Result<AgentRows, CommandFailure> {
     })
 }
 
-/// The path of an agent's program, if it is on PATH.
-pub fn program(agent: &NamedRow) -> Option<std::path::PathBuf> {
-    programs::find(&agent.row.command[0], &std::env::var_os("PATH").unwrap_or_default())
+/// The installed agents.
+pub fn installed(config: &Config) -> Result<InstalledAgents, CommandFailure> {
+    let all = agent_rows(config)?.all();
+    let rows = all.map_err(|error| CommandFailure::user(error.to_string(), "correct `[agents]`"))?;
+    Ok(InstalledAgents::find(&rows))
 }
 
 impl<'a> Agents<'a> {
     pub fn new(config: &'a Config) -> Result<Agents<'a>, CommandFailure> {
-        Ok(Agents { config, rows: agent_rows(config)?, chosen: BTreeMap::new() })
+        Ok(Agents { config, rows: agent_rows(config)?, found: None, chosen: BTreeMap::new() })
     }
 
     /// The agent for roles that do not name one.
     pub fn default_choice(&mut self) -> Result<AgentChoice, CommandFailure> {
         let agent = match self.config.agent.as_str() {
-            "" => self.only_installed()?,
+            "" => self.found_default()?.name,
             name => name.to_string(),
         };
         self.pin(&agent)?;
         Ok(AgentChoice { agent, model: self.config.model.clone(), seconds: 0 })
+    }
+
+    fn found_default(&mut self) -> Result<DefaultAgent, CommandFailure> {
+        let found = match self.found.take() {
+            Some(found) => found,
+            None => installed(self.config)?.only()?,
+        };
+        self.found = Some(found.clone());
+        Ok(found)
+    }
+
+    /// The default agent, if no setting names one, and why it is this one.
+    pub fn found(&self) -> Option<&DefaultAgent> {
+        self.found.as_ref()
     }
 
     /// Overrides `base` with one `[roles]` table of the configuration. A different agent does not keep the base's model.
@@ -61,42 +78,6 @@ impl<'a> Agents<'a> {
 
     pub fn chosen(self) -> BTreeMap<String, PinnedAgent> {
         self.chosen
-    }
-
-    /// The installed agent, if there is exactly one.
-    fn only_installed(&self) -> Result<String, CommandFailure> {
-        let rows =
-            self.rows.all().map_err(|error| CommandFailure::user(error.to_string(), "correct `[agents]`"))?;
-        // ACP rows count only if nothing else is installed: an agent may have one in addition to its usual row.
-        let (acp, usual): (Vec<&NamedRow>, Vec<&NamedRow>) =
-            rows.iter().partition(|agent| agent.row.speaks == AgentProtocol::Acp);
-        let installed_of = |agents: &[&'_ NamedRow]| -> Vec<NamedRow> {
-            agents.iter().filter(|agent| program(agent).is_some()).map(|agent| (*agent).clone()).collect()
-        };
-        let installed = match installed_of(&usual) {
-            none if none.is_empty() => installed_of(&acp),
-            some => some,
-        };
-        match installed.as_slice() {
-            [one] => Ok(one.name.clone()),
-            [] => {
-                let tried = usual.iter().filter(|agent| agent.row.tried.is_some()).take(3);
-                let commands: Vec<String> = tried.map(|agent| format!("`{}`", agent.row.install)).collect();
-                let hint = format!(
-                    "install one, for example with {}; `remand agents` lists all, and `remand demo` shows a whole run without one",
-                    commands.join(" or ")
-                );
-                Err(CommandFailure::user("no agent is installed", hint))
-            }
-            several => {
-                let names: Vec<&str> = several.iter().map(|agent| agent.name.as_str()).collect();
-                let what = format!("no agent is chosen, but {} are installed", names.join(", "));
-                Err(CommandFailure::user(
-                    what,
-                    "choose one with `--agent NAME`, or with `agent` in remand.toml",
-                ))
-            }
-        }
     }
 
     /// Checks that an agent can be dispatched, and pins it.

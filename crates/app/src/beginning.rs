@@ -5,11 +5,12 @@ use crate::context::CommandContext;
 use crate::host;
 use crate::load;
 use crate::project_checks;
+use crate::request_text::RequestText;
 use crate::workplace::Workplace;
 use remand_agents::driver::Prices;
 use remand_engine::checkout;
 use remand_engine::clock;
-use remand_engine::config;
+use remand_engine::config::{self, ValueOrigin};
 use remand_engine::conventions::Conventions;
 use remand_engine::host::NewRun;
 use remand_engine::pinned::{AgentChoice, Cache, MayWrite, Pinned, PinnedRole};
@@ -26,36 +27,13 @@ use remand_terminal::output::tell;
 use remand_workflow::permissions::Writable;
 use remand_workflow::roles::Roles;
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// The maximum length of a request, in bytes.
-const MAX_REQUEST: u64 = 256 * 1024;
-
-/// Returns the request, or reads it from standard input for `-`.
-pub fn read_request(given: &str) -> Result<String, CommandFailure> {
-    if given != "-" {
-        return Ok(given.to_string());
-    }
-    let mut text = String::new();
-    std::io::stdin().take(MAX_REQUEST + 1).read_to_string(&mut text).map_err(|error| {
-        CommandFailure::user("the request cannot be read from standard input", "send UTF-8 text")
-            .caused_by(error.to_string())
-    })?;
-    if text.len() as u64 > MAX_REQUEST {
-        return Err(CommandFailure::user(
-            "the request is too long",
-            format!("keep it below {} KiB", MAX_REQUEST / 1024),
-        ));
-    }
-    Ok(text)
-}
 
 /// The subject of a run, as the command line names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubjectArg {
-    Request(String),
+    Request(RequestText),
     /// The id of an issue.
     Issue(String),
     /// A path relative to the current folder.
@@ -78,7 +56,7 @@ impl SubjectArg {
 fn subject(workplace: &Workplace, head: &CommitId, about: &SubjectArg) -> Result<Subject, CommandFailure> {
     let repository = &workplace.repository;
     let path = match about {
-        SubjectArg::Request(text) => return Ok(Subject::request(text.clone())),
+        SubjectArg::Request(request) => return Ok(Subject::request(request.text.clone())),
         SubjectArg::Issue(id) => repository.root().join(Subject::issue_file(id)),
         SubjectArg::Ticket(file) | SubjectArg::Spec(file) => workplace.here.join(file),
     };
@@ -128,6 +106,22 @@ fn inherited(
     })
 }
 
+/// The workflow of a run, and a notice about it unless the command line names it.
+fn choose_workflow(config: &config::Config, about: &SubjectArg) -> (String, Option<String>) {
+    let origin = config.origin("workflow");
+    match (&config.workflow, origin, about) {
+        (Some(name), Some(ValueOrigin::Flag(_)), _) => (name.clone(), None),
+        (Some(name), Some(origin), SubjectArg::Request(_)) => {
+            (name.clone(), Some(format!("workflow {name}, as set in {origin}")))
+        }
+        (_, _, SubjectArg::Request(request)) => {
+            (request.form.workflow().to_string(), Some(request.form.notice()))
+        }
+        // The workflows for other subjects are named after the kind of subject.
+        (_, _, other) => (other.kind().name().to_string(), None),
+    }
+}
+
 /// Collects everything that a new run pins and starts with.
 pub fn prepare(
     context: &CommandContext<'_>,
@@ -136,10 +130,18 @@ pub fn prepare(
 ) -> Result<NewRun, CommandFailure> {
     let config = &workplace.config;
     let roles = load::roles(context)?;
-    let (program, workflow) = load::pinned_workflow(context, &config.workflow, &roles)?;
+    let (name, workflow_notice) = choose_workflow(config, about);
+    let (program, workflow) = load::pinned_workflow(context, &name, &roles)?;
     refuse_unknown_roles(config, &roles)?;
     let mut agents = Agents::new(config)?;
     let roles = pinned_roles(&program, &roles, config, &mut agents)?;
+    let agent_notice = agents.found().map(|found| {
+        let advice = found.advice().map_or_else(String::new, |advice| format!("; {advice}"));
+        format!("agent {}, {}{advice}", found.name, found.reason)
+    });
+    if !context.json {
+        workflow_notice.into_iter().chain(agent_notice).for_each(|notice| tell(&notice));
+    }
     let head = workplace.repository.head()?;
     let subject = subject(workplace, &head.commit, about)?;
     refuse_wrong_kind(&program, subject.kind)?;

@@ -3,12 +3,13 @@
 use crate::commands::graph::GraphFormat;
 use crate::commands::{
     agents, answer, audit, bench, bound, brief, cancel, check, clean, completions, config, converse, costs,
-    defects, demo, diff, doctor, estimate, evidence, export, findings, gaps, gates, gauntlet, graph, import,
-    init, issues, log, man, matrix, output, record, reference, rehearse, resume, retry, rollback, rounds,
-    run, runs, show, stats, status, submit, ticket, walk, workflows,
+    defects, demo, diff, doctor, estimate, evidence, export, findings, gaps, gates, gauntlet, glance, graph,
+    import, init, issues, log, man, matrix, output, record, reference, rehearse, resume, retry, rollback,
+    rounds, run, runs, show, stats, status, submit, ticket, walk, workflows,
 };
 use crate::context::CommandContext;
-use clap::{ArgAction, CommandFactory, Parser, Subcommand};
+use crate::groups;
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 use remand_engine::dispatch;
 use remand_terminal::{CommandFailure, ExitCode, invocation};
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 /// Drives coding agents through a gated workflow, gathers the evidence itself, and sends every defect back to the
 /// phase that caused it.
 #[derive(Debug, Parser)]
-#[command(name = "remand", version, after_help = ExitCode::HELP, arg_required_else_help = true)]
+#[command(name = "remand", version, after_help = ExitCode::HELP)]
 pub struct RemandCli {
     /// Print JSON, and nothing else, on standard output
     #[arg(long, global = true, help_heading = "Global options")]
@@ -39,20 +40,28 @@ pub struct RemandCli {
     pub verbose: u8,
 
     #[command(subcommand)]
-    pub command: RemandCommand,
+    pub command: Option<RemandCommand>,
 }
 
 impl RemandCli {
+    /// The command line of this process; ends the process if it is invalid or asks for help.
+    pub fn read() -> RemandCli {
+        let matches = groups::arrange(RemandCli::command()).get_matches();
+        RemandCli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+
     /// Runs the subcommand.
     pub fn run(&self) -> Result<ExitCode, CommandFailure> {
         invocation::set_folders(&[("-C", self.directory.as_deref()), ("--state", self.state.as_deref())]);
         // These commands cannot do anything that their caller could not do itself.
         let is_for_agents = matches!(
             self.command,
-            RemandCommand::Rehearse(_)
-                | RemandCommand::Confine(_)
-                | RemandCommand::Converse(_)
-                | RemandCommand::Submit(_)
+            Some(
+                RemandCommand::Rehearse(_)
+                    | RemandCommand::Confine(_)
+                    | RemandCommand::Converse(_)
+                    | RemandCommand::Submit(_)
+            )
         );
         if !is_for_agents && std::env::var_os(dispatch::AGENT).is_some() {
             let hint = "return your findings in the result of the dispatch; people and the engine run remand";
@@ -64,7 +73,8 @@ impl RemandCli {
             directory: self.directory.as_deref(),
             state: self.state.as_deref(),
         };
-        match &self.command {
+        let Some(command) = &self.command else { return glance::run(&context) };
+        match command {
             RemandCommand::Check { workflows } => check::run(&context, workflows),
             RemandCommand::Workflows { name } => workflows::run(&context, name.as_deref()),
             RemandCommand::Matrix { workflow, markdown } => matrix::run(&context, workflow, *markdown),
@@ -127,8 +137,8 @@ pub enum RemandCommand {
     /// Refuses a workflow that can loop forever, has a signal without a route, has an unreachable phase, or breaks one
     /// of its own guarantees. Each error names the line, the shortest path that shows the problem, and a fix.
     Check {
-        /// Workflow files, or names of shipped workflows
-        #[arg(required = true, value_name = "FILE|NAME")]
+        /// Workflow files or names [default: those in .remand/workflows, or else the shipped ones]
+        #[arg(value_name = "FILE|NAME")]
         workflows: Vec<String>,
     },
 
@@ -203,16 +213,17 @@ pub enum RemandCommand {
     /// drawing of the workflow. In the other tool all of this is advice to a model; here the engine enforces it.
     Export(export::Args),
 
-    /// Write a configuration file that explains every setting
+    /// Write a short configuration file that names your agent
     Init(init::Args),
 
     /// Turn a request into a verified commit
+    #[command(after_help = ExitCode::HELP)]
     Run(run::Args),
 
     /// Continue runs that were interrupted or whose gates were answered
     Resume(resume::Args),
 
-    /// Retry a run that an agent's failure ended, or whose commit a hook refused
+    /// Retry a run that failed, or a commit that a hook refused
     Retry(retry::Args),
 
     /// Show the status of a run
@@ -298,13 +309,13 @@ pub enum RemandCommand {
     /// List agents: which are installed, signed in and tested, and whose account they use
     Agents(agents::Args),
 
-    /// Check what Remand can work with: git, toolchains, sandbox, state directory
+    /// Check what a run needs: git, checks, hooks, sandbox, agents
     Doctor(doctor::Args),
 
     /// Show the settings in effect and where each comes from
     Config(config::Args),
 
-    /// Watch a demonstration: a small project, scripted agents, real edits, tests and commits
+    /// Watch a whole run on a small project, with scripted agents
     Demo(demo::Args),
 
     /// Test the engine against misbehaving agents on small real projects

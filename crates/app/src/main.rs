@@ -4,9 +4,13 @@ mod context;
 mod environment;
 mod workplace;
 
+mod installed_agents;
+
 mod agents;
 mod load;
 mod project_checks;
+
+mod request_text;
 
 mod beginning;
 mod host;
@@ -25,10 +29,11 @@ mod retrying;
 mod export;
 mod recording;
 
+mod groups;
+
 mod cli;
 mod commands;
 
-use clap::Parser;
 use remand_engine::logging;
 use remand_terminal::CommandFailure;
 use remand_terminal::output::{print_failure, print_line};
@@ -38,7 +43,7 @@ use remand_terminal::output::{print_failure, print_line};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
-    let cli = cli::RemandCli::parse();
+    let cli = cli::RemandCli::read();
     match start_log(&cli).and_then(|()| cli.run()) {
         Ok(exit) => exit.code(),
         Err(failure) => {

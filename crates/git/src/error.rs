@@ -87,7 +87,7 @@ impl GitError {
             GitError::NoGit { .. } => "install git and make sure that it is on the PATH".to_string(),
             GitError::TooOld { .. } => format!("install git {} or later", OLDEST_GIT),
             GitError::NotARepository { .. } => {
-                "change to a checkout, or run `git init` and commit".to_string()
+                "change to a repository, or make one here: `git init`, then commit".to_string()
             }
             GitError::NotOwned { path } => {
                 let path = path.display().to_string();

@@ -70,7 +70,7 @@ impl From<HomeError> for CommandFailure {
 
 impl From<ConfigError> for CommandFailure {
     fn from(error: ConfigError) -> CommandFailure {
-        let hint = "`remand init` writes a file that explains every setting";
+        let hint = "docs/reference/configuration.md explains every setting";
         CommandFailure::user(error.to_string(), hint).with_sources(&error)
     }
 }

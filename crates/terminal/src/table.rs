@@ -162,10 +162,15 @@ impl FieldList {
     }
 
     pub fn render(&self, ink: Ink) -> String {
+        self.render_within(WIDTH, ink)
+    }
+
+    /// The lines, each at most `page` columns wide.
+    pub fn render_within(&self, page: usize, ink: Ink) -> String {
         let label_width = self.rows.iter().map(|(label, _)| width(label)).max().unwrap_or(0);
         let mut text = String::new();
         for (name, cell) in &self.rows {
-            for (at, line) in wrap(&cell.text, WIDTH - label_width - GAP).iter().enumerate() {
+            for (at, line) in wrap(&cell.text, page.saturating_sub(label_width + GAP)).iter().enumerate() {
                 let name = if at == 0 { name.as_str() } else { "" };
                 let lead = format!("{}{}", ink.paint(Tone::Faint, &pad(name, label_width)), " ".repeat(GAP));
                 text.push_str(&format!("{lead}{}\n", ink.paint(cell.tone, line)));

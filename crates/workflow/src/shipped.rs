@@ -6,7 +6,7 @@ macro_rules! embedded {
     };
 }
 
-/// Shipped workflows by name, the default first.
+/// Shipped workflows by name.
 pub const WORKFLOWS: &[(&str, &str)] =
     embedded!("workflows", ".yaml", "feature", "quick", "issue", "ticket", "spec", "tsp");
 

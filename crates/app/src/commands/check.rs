@@ -11,6 +11,7 @@ use serde_json::json;
 
 pub fn run(context: &CommandContext<'_>, names: &[String]) -> Result<ExitCode, CommandFailure> {
     let roles = load::roles(context)?;
+    let names = if names.is_empty() { &unnamed(context) } else { names };
     let mut all = Vec::new();
     for name in names {
         all.push((name, load::workflow(context, name, &roles)?));
@@ -27,6 +28,13 @@ pub fn run(context: &CommandContext<'_>, names: &[String]) -> Result<ExitCode, C
         }
     }
     Ok(if refused { ExitCode::Refused } else { ExitCode::Done })
+}
+
+/// The workflows of the repository, or the shipped ones if it has none.
+fn unnamed(context: &CommandContext<'_>) -> Vec<String> {
+    let local = load::repository_workflows(context);
+    let shipped = remand_workflow::shipped::WORKFLOWS.iter().map(|(name, _)| name.to_string());
+    if local.is_empty() { shipped.collect() } else { local }
 }
 
 fn line(name: &str, checked: &CheckedWorkflow) -> String {

@@ -24,7 +24,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         let table = format!("{key}.");
         settings.retain(|setting| setting.key == *key || setting.key.starts_with(&table));
         if settings.is_empty() {
-            let hint = "`remand config` lists all; `remand init` writes a file that explains every key";
+            let hint = "`remand config` lists all; `remand init --all` writes a file that explains every key";
             return Err(CommandFailure::user(format!("nothing is set for `{key}`"), hint));
         }
     }

@@ -6,6 +6,7 @@ use crate::environment;
 use crate::export::files::{self, Replace, Written};
 use crate::export::{EXPORT_MARKER, Export};
 use crate::load;
+use crate::request_text::THOROUGH;
 use crate::workplace::here;
 use remand_engine::config::{Config, Sources};
 use remand_terminal::amount::counted;
@@ -22,7 +23,7 @@ pub struct Args {
     /// The tool that the files are for
     #[arg(long, value_enum, value_name = "TOOL")]
     pub to: ToolName,
-    /// The workflow: a file or a name [default: the one that a run would use]
+    /// The workflow: a file or a name [default: the configured one, else feature]
     #[arg(long, value_name = "FILE|NAME")]
     pub workflow: Option<String>,
     /// Replace existing files that differ
@@ -76,11 +77,11 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     Ok(ExitCode::Done)
 }
 
-/// The workflow that a run would use here.
+/// The configured workflow; without one, the one with most roles.
 fn configured(context: &CommandContext<'_>) -> Result<String, CommandFailure> {
     let root = load::root(context).unwrap_or_else(|| here(context));
     let sources = Sources::of(&root, environment::all());
-    Ok(Config::load(&sources)?.workflow)
+    Ok(Config::load(&sources)?.workflow.unwrap_or_else(|| THOROUGH.to_string()))
 }
 
 /// The path of the overview page. It does not replace a README that an export did not write.

@@ -1,6 +1,7 @@
 //! `remand man`: manual pages, generated from the definition of the command line.
 
 use crate::context::CommandContext;
+use crate::groups::GROUPS;
 use clap_mangen::Man;
 use remand_terminal::output::{print, print_json};
 use remand_terminal::{CommandFailure, ExitCode};
@@ -30,11 +31,9 @@ pub fn run(
             }
         }
         None => {
-            let mut page = Vec::new();
-            Man::new(command).render(&mut page).map_err(|error| {
+            let page = main_page(&command).map_err(|error| {
                 CommandFailure::internal_error("the manual page cannot be generated", &error)
             })?;
-            let page = String::from_utf8_lossy(&page);
             if context.json {
                 print_json(&json!({ "page": page }))?;
             } else {
@@ -60,8 +59,36 @@ fn write_all(folder: &Path, command: clap::Command) -> Result<Vec<PathBuf>, Comm
     let commands: Vec<clap::Command> =
         main.get_subcommands().filter(|command| !command.is_hide_set()).cloned().collect();
     let mut pages = Vec::new();
-    for command in std::iter::once(main).chain(commands) {
+    let first = folder.join(Man::new(main.clone()).get_filename());
+    main_page(&main).and_then(|page| std::fs::write(&first, page)).map_err(unwritable)?;
+    pages.push(first);
+    for command in commands {
         pages.push(Man::new(command).generate_to(folder).map_err(unwritable)?);
     }
     Ok(pages)
+}
+
+/// The page of the whole program, with its commands by group.
+fn main_page(command: &clap::Command) -> std::io::Result<String> {
+    let mut page = Vec::new();
+    let man = Man::new(command.clone());
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    for group in &GROUPS {
+        Man::new(group.commands_of(command)).render_subcommands_section(&mut page)?;
+    }
+    man.render_options_section(&mut page)?;
+    man.render_extra_section(&mut page)?;
+    man.render_version_section(&mut page)?;
+    Ok(without_repeated_preamble(&String::from_utf8_lossy(&page)))
+}
+
+/// Removes the definitions that every section starts with, except those of the first.
+fn without_repeated_preamble(page: &str) -> String {
+    let is_definition = |line: &str| line.starts_with(".ie \\n(.g .ds Aq") || line.starts_with(".el .ds Aq");
+    let (preamble, rest) = page.split_at(page.find(".TH").unwrap_or(0));
+    let lines = rest.lines().filter(|line| !is_definition(line)).map(|line| format!("{line}\n"));
+    std::iter::once(preamble.to_string()).chain(lines).collect()
 }

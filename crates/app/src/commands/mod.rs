@@ -24,6 +24,7 @@ pub mod findings;
 pub mod gaps;
 pub mod gates;
 pub mod gauntlet;
+pub mod glance;
 pub mod graph;
 pub mod import;
 pub mod init;

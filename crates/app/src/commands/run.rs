@@ -5,17 +5,17 @@ use crate::context::CommandContext;
 use crate::driving;
 use crate::host;
 use crate::recording;
-use crate::workplace::Workplace;
+use crate::request_text::RequestText;
+use crate::workplace::{self, Workplace};
 use remand_engine::config::Flag;
 use remand_engine::host::NewRun;
-use remand_engine::subject::SubjectKind;
 use remand_terminal::output::tell;
 use remand_terminal::{CommandFailure, ExitCode, invocation};
 use std::path::PathBuf;
 
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
-    /// What you want, in your own words; `-` reads it from standard input
+    /// What you want, in your own words, or a file that says it; `-` reads standard input
     #[arg(value_name = "REQUEST", required_unless_present_any = ["issue", "ticket", "spec"])]
     pub request: Option<String>,
     /// Work on an issue of the tracker in `TODO/`
@@ -27,7 +27,7 @@ pub struct Args {
     /// Refine a specification
     #[arg(long, value_name = "FILE", conflicts_with = "request")]
     pub spec: Option<PathBuf>,
-    /// The workflow: a name or a file [default: feature for a request, else the one named after the subject]
+    /// The workflow: a name or a file [default: the configured one; else quick for a request of one line, feature for a longer one or a file, and the one named after any other subject]
     #[arg(long, short, value_name = "NAME|FILE")]
     pub workflow: Option<String>,
     /// The agent: one that `remand agents` lists, or `rehearsal:FILE` for a script
@@ -63,30 +63,28 @@ pub struct Args {
 }
 
 impl Args {
-    fn subject(&self) -> Result<SubjectArg, CommandFailure> {
+    fn subject(&self, context: &CommandContext<'_>) -> Result<SubjectArg, CommandFailure> {
         Ok(match (&self.issue, &self.ticket, &self.spec) {
             (Some(id), _, _) => SubjectArg::Issue(id.clone()),
             (None, Some(file), _) => SubjectArg::Ticket(file.clone()),
             (None, None, Some(file)) => SubjectArg::Spec(file.clone()),
             (None, None, None) => {
-                SubjectArg::Request(beginning::read_request(self.request.as_deref().unwrap_or_default())?)
+                let given = self.request.as_deref().unwrap_or_default();
+                SubjectArg::Request(RequestText::read(given, &workplace::here(context))?)
             }
         })
     }
 
     /// The settings that the command line changes.
-    fn flags(&self, kind: SubjectKind) -> Vec<Flag> {
+    fn flags(&self) -> Vec<Flag> {
         let mode = match (self.interactive, self.autonomous) {
             (true, _) => Some("interactive".to_string()),
             (false, true) => Some("autonomous".to_string()),
             (false, false) => None,
         };
-        // The workflows for other subjects are named after the kind of subject.
-        let default = (kind != SubjectKind::Request).then(|| kind.name().to_string());
-        let workflow = self.workflow.clone().or(default);
         let no_cache = self.no_cache.then(|| "false".to_string());
         let flags = [
-            ("--workflow", "workflow", &workflow),
+            ("--workflow", "workflow", &self.workflow),
             ("--agent", "agent", &self.agent),
             ("--model", "model", &self.model),
             ("--interactive", "mode", &mode),
@@ -107,8 +105,8 @@ impl Args {
 
 /// Prepares the run that the command line describes.
 pub fn prepare(context: &CommandContext<'_>, args: &Args) -> Result<(Workplace, NewRun), CommandFailure> {
-    let subject = args.subject()?;
-    let workplace = Workplace::open(context, args.flags(subject.kind()))?;
+    let subject = args.subject(context)?;
+    let workplace = Workplace::open(context, args.flags())?;
     let beginning = beginning::prepare(context, &workplace, &subject)?;
     Ok((workplace, beginning))
 }

@@ -1,6 +1,6 @@
 //! `remand status`: the runs in progress, or one run in detail.
 
-mod overview;
+pub mod overview;
 mod run_status;
 mod spending;
 mod tasks;

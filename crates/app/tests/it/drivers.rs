@@ -183,8 +183,15 @@ fn assert_cancelled(place: &Place) {
 fn a_run_that_waits_for_a_human_is_cancelled_without_a_driver() {
     let place = three_tasks::place();
     let script = place.write_outside("rehearsal.yaml", REHEARSAL);
-    let parked =
-        place.remand(&["run", "More sums", "--interactive", "--agent", &format!("rehearsal:{script}")]);
+    let parked = place.remand(&[
+        "run",
+        "More sums",
+        "--workflow",
+        "feature",
+        "--interactive",
+        "--agent",
+        &format!("rehearsal:{script}"),
+    ]);
     assert_eq!(parked.code, 5, "{parked:?}");
     let cancel = place.remand(&["cancel", "latest"]);
     assert_eq!(cancel.code, 0, "{cancel:?}");
@@ -197,7 +204,15 @@ fn a_run_that_waits_for_a_human_is_cancelled_without_a_driver() {
 fn the_process_that_drives_the_run_accepts_an_answer_once() {
     let place = three_tasks::place();
     let script = place.write_outside("rehearsal.yaml", REHEARSAL);
-    place.remand(&["run", "More sums", "--interactive", "--agent", &format!("rehearsal:{script}")]);
+    place.remand(&[
+        "run",
+        "More sums",
+        "--workflow",
+        "feature",
+        "--interactive",
+        "--agent",
+        &format!("rehearsal:{script}"),
+    ]);
     let run = place.latest().run;
     let before = place.latest().seq;
     // The answer is only recorded until a process drives the run.
@@ -273,8 +288,15 @@ fn a_state_directory_that_cannot_be_used_is_named_with_a_remedy() {
 fn a_damaged_ledger_is_named_and_not_made_worse() {
     let place = three_tasks::place();
     let script = place.write_outside("rehearsal.yaml", REHEARSAL);
-    let parked =
-        place.remand(&["run", "More sums", "--interactive", "--agent", &format!("rehearsal:{script}")]);
+    let parked = place.remand(&[
+        "run",
+        "More sums",
+        "--workflow",
+        "feature",
+        "--interactive",
+        "--agent",
+        &format!("rehearsal:{script}"),
+    ]);
     assert_eq!(parked.code, 5, "{parked:?}");
     let path = place.home().join("ledger.db");
     // Moves everything from the write-ahead log into the file.

@@ -1,7 +1,7 @@
 //! Questions to a human: they wait, are answered once, and stay recorded.
 
 use crate::place::Place;
-use crate::rehearsed::{REQUEST, Script, TRIVIAL, plan, research, role, spec, subtracting, task};
+use crate::rehearsed::{Script, TRIVIAL, plan, research, role, spec, subtracting, task};
 use remand_ledger::fact::NoteKind;
 use remand_ledger::query::{GateRow, RunStage};
 use serde_json::{Value, json};
@@ -102,7 +102,7 @@ fn concerns_of_the_engine_are_logged_in_autonomous_mode_and_asked_about_in_inter
     let place = Place::configured(TRIVIAL);
     let request = "Make `sums/nowhere.py` subtract";
     let script = Script::subtraction().text();
-    let shown = place.run(request, &script, &[]);
+    let shown = place.run(request, &script, &["--workflow", "feature"]);
     assert_eq!(shown.code, 0, "it never halts by itself: {}{}", shown.out, shown.err);
     let run = place.latest().run;
     let concerns = |run: &remand_ledger::RunId| -> Vec<String> {
@@ -116,15 +116,17 @@ fn concerns_of_the_engine_are_logged_in_autonomous_mode_and_asked_about_in_inter
         ("early-pushback", Some("proceed"), true)
     );
 
-    let shown = place.run("", &script, &["--interactive"]);
+    let asking = ["--workflow", "feature", "--interactive"];
+    let request = "Make `sums/elsewhere.py` subtract";
+    let shown = place.run(request, &script, &asking);
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
     let run = place.latest().run;
-    assert_eq!(concerns(&run), ["the request is empty"]);
-    assert!(shown.out.contains("the request is empty"), "{}", shown.out);
+    assert_eq!(concerns(&run), ["the request names `sums/elsewhere.py`, which does not exist"]);
+    assert!(shown.out.contains("the request names `sums/elsewhere.py`"), "{}", shown.out);
     assert_eq!(place.latest().used.dispatches, 0);
     let names: Vec<_> = open_gate(&place).options.into_iter().map(|option| option.name).collect();
     assert_eq!(names, ["proceed", "modify", "abandon"]);
-    let shown = place.remand(&["answer", &run.0, "modify", "--note", REQUEST]);
+    let shown = place.remand(&["answer", &run.0, "proceed"]);
     assert_eq!(
         (shown.code, open_gate(&place).phase.as_str()),
         (5, "approve-research"),
@@ -132,11 +134,24 @@ fn concerns_of_the_engine_are_logged_in_autonomous_mode_and_asked_about_in_inter
         shown.out,
         shown.err
     );
-    let again = place.run("", &script, &["--interactive"]);
+    let again = place.run(request, &script, &asking);
     assert_eq!(again.code, 5);
     assert!(concerns(&place.latest().run).contains(&format!("run {run} is under way for the same request")));
     let shown = place.remand(&["answer", &place.latest().run.0, "abandon"]);
     assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
+}
+
+// EP-02
+#[test]
+fn the_default_branch_is_a_note_and_asks_nothing() {
+    let place = Place::configured(TRIVIAL);
+    place.git(&["switch", "-q", "main"]);
+    place.git(&["merge", "-q", "work"]);
+    let shown = place.feature(&Script::subtraction(), &["--interactive"]);
+    assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
+    assert_eq!(open_gate(&place).phase, "approve-research", "{}", shown.out);
+    let notes = place.reader().notes(&place.latest().run).expect("notes");
+    assert!(notes.iter().any(|note| note.text.contains("`main` is the default branch")), "{notes:?}");
 }
 
 // EP-02
@@ -164,8 +179,11 @@ fn a_user_who_amends_the_request_is_not_asked_again_and_sees_it_amended() {
     let place = Place::configured(TRIVIAL);
     place.git(&["switch", "-q", "main"]);
     place.git(&["merge", "-q", "work"]);
-    let shown =
-        place.run("Make `sums/nowhere.py` subtract", &Script::subtraction().text(), &["--interactive"]);
+    let shown = place.run(
+        "Make `sums/nowhere.py` subtract",
+        &Script::subtraction().text(),
+        &["--workflow", "feature", "--interactive"],
+    );
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
     assert!(
         !open_gate(&place).question.contains("concerns"),

@@ -131,6 +131,27 @@ fn without_runs_lists_are_empty_and_other_commands_say_how_to_start() {
 }
 
 #[test]
+fn the_bare_command_says_what_it_finds_and_what_to_do_next() {
+    let place = Place::configured(TRIVIAL).without_agents();
+    let mut text = place.transcript(&[&["-C", "/"], &[]]);
+    for (name, key) in [("ada", "USER"), ("bob", "NOT_SET_IN_ANY_TEST")] {
+        let program = place.write_program(name, "#!/bin/sh\nexit 1\n");
+        place.add_user_settings(&format!(
+            "[agents.{name}]\ntitle = \"{name}\"\ncommand = [{program:?}]\narguments = []\nkeys = [{key:?}]\n"
+        ));
+    }
+    place.write("notes.txt", "mine\n");
+    text.push_str(&place.transcript(&[&[]]));
+    let agent = place.write_outside("rehearsal.yaml", &Script::subtraction().text());
+    let agent = format!("rehearsal:{agent}");
+    let asked =
+        place.remand(&["run", "Add subtraction", "-w", "feature", "--interactive", "--agent", &agent]);
+    assert_eq!(asked.code, 5, "{asked:?}");
+    text.push_str(&place.transcript(&[&[], &["--json"]]));
+    insta::assert_snapshot!("bare", text);
+}
+
+#[test]
 fn gaps_and_rounds_are_shown_as_tables_and_a_chart() {
     let place = crate::spec::refined();
     let lines: &[&[&str]] = &[
@@ -167,8 +188,8 @@ fn a_run_that_cannot_start_says_what_is_missing() {
 
 #[test]
 fn settings_are_written_shown_and_refused() {
+    let mut text = Place::new().without_agents().transcript(&[&["init"], &["init"]]);
     let place = Place::new();
-    let mut text = place.transcript(&[&["init"], &["init"]]);
     place.write("remand.toml", TRIVIAL);
     text.push_str(&narrow_columns(&place.transcript(&[
         &["config"],

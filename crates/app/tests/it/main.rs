@@ -12,6 +12,7 @@ mod dispatch;
 mod drivers;
 mod enforcement;
 mod feature;
+mod first_steps;
 mod first_use;
 mod gates;
 mod gauntlet;

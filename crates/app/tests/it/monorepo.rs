@@ -129,7 +129,7 @@ fn a_task_in_a_workspace_is_tested_by_the_members_it_can_affect_and_the_others_a
             .says(implemented("task-1")),
     );
     let rehearsal = format!("rehearsal:{}", place.write_outside("rehearsal.yaml", &script.text()));
-    let mut command = place.command(&["run", REQUEST, "--agent", &rehearsal]);
+    let mut command = place.command(&["run", REQUEST, "--workflow", "feature", "--agent", &rehearsal]);
     with_rust(&mut command);
     let shown = shown(command);
 

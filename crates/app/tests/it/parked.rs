@@ -9,8 +9,15 @@ use remand_ledger::{Facts, JournalEntry, Millis, ReplayFrom, RunId, replay};
 /// Parks a run at its first gate.
 fn park(place: &Place) -> RunId {
     let script = place.write_outside("rehearsal.yaml", REHEARSAL);
-    let shown =
-        place.remand(&["run", "More sums", "--interactive", "--agent", &format!("rehearsal:{script}")]);
+    let shown = place.remand(&[
+        "run",
+        "More sums",
+        "--workflow",
+        "feature",
+        "--interactive",
+        "--agent",
+        &format!("rehearsal:{script}"),
+    ]);
     assert_eq!(shown.code, 5, "{shown:?}");
     place.latest().run
 }

@@ -207,7 +207,11 @@ fn a_recording_of_a_run_with_trouble_gives_the_same_trouble() {
 
 /// Runs a rehearsal interactively, chooses the default at each gate, and continues in another process each time.
 fn run_with_default_answers(place: &Place, rehearsal: &str, more: &[&str]) -> Shown {
-    let mut shown = place.run(three_tasks::REQUEST, rehearsal, &[&["--interactive"], more].concat());
+    let mut shown = place.run(
+        three_tasks::REQUEST,
+        rehearsal,
+        &[&["--workflow", "feature", "--interactive"], more].concat(),
+    );
     while shown.code == 5 {
         let gate = place.reader().open_gates().expect("gates").pop().expect("a gate");
         let parked = place.remand(&["answer", &gate.run.0, &gate.default.expect("a default"), "--park"]);
@@ -223,7 +227,11 @@ fn a_run_that_other_processes_finished_is_recorded_afterwards() {
     let first = three_tasks::place();
     let recording = first.project().with_file_name("recording.yaml");
     let file = recording.display().to_string();
-    let shown = first.run(three_tasks::REQUEST, REHEARSAL, &["--interactive", "--record", &file]);
+    let shown = first.run(
+        three_tasks::REQUEST,
+        REHEARSAL,
+        &["--workflow", "feature", "--interactive", "--record", &file],
+    );
     assert_eq!(shown.code, 5, "{shown:?}");
     let run = first.latest().run;
     assert!(shown.err.contains(&format!("remand record {run} {file}")), "{shown:?}");

@@ -334,6 +334,6 @@ impl Place {
 
     /// Runs the usual request with `feature`.
     pub fn feature(&self, script: &Script, more: &[&str]) -> Shown {
-        self.run(REQUEST, &script.text(), more)
+        self.run(REQUEST, &script.text(), &[&["--workflow", "feature"], more].concat())
     }
 }

@@ -87,7 +87,8 @@ const DIRECTION: &str = "proceed/expand/abort [proceed]> ";
 #[test]
 fn a_gate_shows_its_options_and_takes_an_answer_with_a_note() {
     let place = Place::configured(TRIVIAL);
-    let mut run_on_tty = TerminalRun::run(&place, &Script::subtraction(), &["--interactive"]);
+    let mut run_on_tty =
+        TerminalRun::run(&place, &Script::subtraction(), &["--workflow", "feature", "--interactive"]);
     run_on_tty.wait_for(DIRECTION);
     assert!(run_on_tty.screen().contains("Is this the right direction?"), "{}", run_on_tty.screen());
 
@@ -108,7 +109,8 @@ fn a_gate_shows_its_options_and_takes_an_answer_with_a_note() {
 #[test]
 fn a_cancel_from_another_process_ends_a_run_that_asks_at_a_terminal() {
     let place = Place::configured(TRIVIAL);
-    let mut run_on_tty = TerminalRun::run(&place, &Script::subtraction(), &["--interactive"]);
+    let mut run_on_tty =
+        TerminalRun::run(&place, &Script::subtraction(), &["--workflow", "feature", "--interactive"]);
     run_on_tty.wait_for(DIRECTION);
 
     let shown = place.remand(&["cancel", "latest"]);
@@ -124,7 +126,8 @@ fn a_cancel_from_another_process_ends_a_run_that_asks_at_a_terminal() {
 #[test]
 fn after_an_answer_from_another_process_the_next_gate_is_asked() {
     let place = Place::configured(TRIVIAL);
-    let mut run_on_tty = TerminalRun::run(&place, &Script::subtraction(), &["--interactive"]);
+    let mut run_on_tty =
+        TerminalRun::run(&place, &Script::subtraction(), &["--workflow", "feature", "--interactive"]);
     run_on_tty.wait_for(DIRECTION);
 
     let shown = place.remand(&["answer", "latest", "proceed"]);

@@ -42,13 +42,13 @@ pub fn place() -> Place {
 /// The arguments that start a run with this rehearsal.
 pub fn arguments(place: &Place, rehearsal: &str) -> Vec<String> {
     let script = place.write_outside("rehearsal.yaml", rehearsal);
-    let words = ["run", REQUEST, "--autonomous", "--agent"];
+    let words = ["run", REQUEST, "--workflow", "feature", "--autonomous", "--agent"];
     words.iter().map(ToString::to_string).chain([format!("rehearsal:{script}")]).collect()
 }
 
 /// Runs the request to its end.
 pub fn run(place: &Place, rehearsal: &str, more: &[&str]) -> Shown {
-    place.run(REQUEST, rehearsal, &[&["--autonomous"], more].concat())
+    place.run(REQUEST, rehearsal, &[&["--workflow", "feature", "--autonomous"], more].concat())
 }
 
 /// The result of a finished run, without times, ids, and the order in which parallel tasks ended.

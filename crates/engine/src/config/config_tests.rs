@@ -70,8 +70,8 @@ fn refusal(text: &str) -> String {
 fn without_settings_the_built_in_values_apply() {
     let config = Home::new().load();
     assert_eq!(
-        (config.workflow.as_str(), config.mode, config.agent.as_str()),
-        ("feature", RunMode::Autonomous, "")
+        (config.workflow.as_deref(), config.mode, config.agent.as_str()),
+        (None, RunMode::Autonomous, "")
     );
     assert_eq!((config.at_once, config.detect), (4, true));
     assert_eq!((config.limits, config.secrets), (ConfigLimits::default(), Secrets::default()));
@@ -123,7 +123,6 @@ fn a_later_layer_wins_key_by_key_and_each_value_has_its_origin() {
         "sandbox.unix-sockets = false (built in)",
         "secrets.environment = [] (built in)",
         "secrets.patterns = [] (built in)",
-        "workflow = \"feature\" (built in)",
     ];
     assert_eq!(lines, expected);
 }
@@ -394,7 +393,7 @@ fn every_key_changes_the_configuration() {
 
 #[test]
 fn the_template_changes_nothing_and_shows_valid_values() {
-    let template = Config::template();
+    let template = Config::template(None);
     let plain = Home::new().load();
     let config = Home::new().repository(&template).load();
     assert_eq!(config.origins(), plain.origins());
@@ -414,6 +413,22 @@ fn the_template_changes_nothing_and_shows_valid_values() {
     }
     let keys = KEYS.iter().filter(|key| key.shape != ValueShape::Free && key.name() != "report").count();
     assert_eq!(all.origins().len(), keys);
+}
+
+#[test]
+fn a_written_file_sets_the_agent_and_nothing_else() {
+    let plain = Home::new().load();
+    for text in [Config::starter(None), Config::template(None)] {
+        assert_eq!(Home::new().repository(&text).load(), plain, "{text}");
+    }
+    for text in [Config::starter(Some("a \"b\"")), Config::template(Some("a \"b\""))] {
+        let config = Home::new().repository(&text).load();
+        assert_eq!(config.agent, "a \"b\"", "{text}");
+        let set = config.origins().into_iter().filter(|line| line.origin != ValueOrigin::BuiltIn);
+        assert_eq!(set.map(|line| line.key).collect::<Vec<_>>(), ["agent"], "{text}");
+    }
+    let short = Config::starter(Some("claude"));
+    assert!(short.lines().filter(|line| !line.is_empty()).count() <= 12, "{short}");
 }
 
 #[test]

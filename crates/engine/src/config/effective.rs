@@ -17,7 +17,8 @@ use std::time::Duration;
 /// All layers merged; for each key, the last layer wins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    pub workflow: String,
+    /// The workflow of requests; `None` if it follows from the form of the request.
+    pub workflow: Option<String>,
     pub mode: RunMode,
     /// The agent for roles without an agent; empty if the engine chooses.
     pub agent: String,
@@ -159,9 +160,14 @@ impl Config {
             .collect()
     }
 
-    /// The commented file that `remand init` writes. It shows the built-in values and changes nothing.
-    pub fn template() -> String {
-        page::template()
+    /// The file that `remand init` writes: the agent, and the keys that most repositories need.
+    pub fn starter(agent: Option<&str>) -> String {
+        page::starter(agent)
+    }
+
+    /// The file that `remand init --all` writes: the agent, and every other key commented out.
+    pub fn template(agent: Option<&str>) -> String {
+        page::template(agent)
     }
 
     /// The reference page about all keys.
@@ -195,7 +201,7 @@ impl Config {
         let table = TypedSettings { settings: &settings };
         let interactive = table.text("mode").is_some_and(|mode| mode == "interactive");
         Config {
-            workflow: table.text("workflow").unwrap_or_default(),
+            workflow: table.text("workflow").filter(|name| !name.is_empty()),
             mode: if interactive { RunMode::Interactive } else { RunMode::Autonomous },
             agent: table.text("agent").unwrap_or_default(),
             model: table.text("model"),

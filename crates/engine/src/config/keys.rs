@@ -88,9 +88,10 @@ pub const KEYS: &[ConfigKey] = &[
     ConfigKey {
         path: "workflow",
         shape: ValueShape::Text,
-        default: "\"feature\"",
-        example: "\"issue\"",
-        meaning: "The workflow: the name of a shipped one, or a file.",
+        default: "",
+        example: "\"feature\"",
+        meaning: "The workflow of a request: the name of a shipped one, or a file. Without a value it is `quick` for one \
+                  line, and `feature` for several lines or a file.",
     },
     ConfigKey {
         path: "mode",
@@ -106,7 +107,7 @@ pub const KEYS: &[ConfigKey] = &[
         default: "\"\"",
         example: "\"claude\"",
         meaning: "The agent: one that `remand agents` lists, or `rehearsal:FILE` for scripted agents. Default: the \
-                  installed agent, if there is only one.",
+                  agent that is installed and signed in, if there is only one.",
     },
     ConfigKey {
         path: "model",

@@ -8,8 +8,34 @@ const TEMPLATE_HEAD: &str = "\
 # `remand config` prints the values in effect and their sources.
 ";
 
-/// A configuration file that shows every key and changes nothing.
-pub fn template() -> String {
+/// A configuration file with the keys that most repositories need; it sets only the agent.
+pub fn starter(agent: Option<&str>) -> String {
+    format!(
+        "\
+# Settings of Remand for this repository. `remand config` prints all values, and
+# `remand init --all` writes a file with every key.
+
+# The agent that does the work; `--agent` overrides it.
+{}
+
+[limits]
+# At a limit, the run stops and asks.
+# money = 5.00
+
+# Remand detects builds and tests; `remand doctor` lists them. This adds one:
+# [checks.build]
+# command = \"make\"
+",
+        agent.map_or_else(|| "# agent = \"claude\"".to_string(), agent_setting)
+    )
+}
+
+fn agent_setting(name: &str) -> String {
+    format!("agent = {}", toml::Value::String(name.to_string()))
+}
+
+/// A configuration file that shows every key; it sets only the agent.
+pub fn template(agent: Option<&str>) -> String {
     let mut text = TEMPLATE_HEAD.to_string();
     for (section, description) in SECTIONS {
         let _ = write!(text, "\n# {description}\n");
@@ -19,7 +45,11 @@ pub fn template() -> String {
         }
         for key in KEYS.iter().filter(|key| key.section() == *section && key.shape != ValueShape::Free) {
             let value = if key.default.is_empty() { key.example } else { key.default };
-            let _ = writeln!(text, "# {}\n# {} = {value}", key.meaning, key.name());
+            let setting = match (key.path, agent) {
+                ("agent", Some(name)) => agent_setting(name),
+                (_, _) => format!("# {} = {value}", key.name()),
+            };
+            let _ = writeln!(text, "# {}\n{setting}", key.meaning);
         }
     }
     text
@@ -65,8 +95,8 @@ Remand runs without any configuration. Settings come from five sources; for each
 4. the environment,
 5. command-line options.
 
-The folder `.remand/` of a repository holds roles and workflows, and no settings. `remand init` writes a file that shows
-every key. `remand config` prints every value in effect and its source. Unknown keys, wrong types and numbers out of range
+The folder `.remand/` of a repository holds roles and workflows, and no settings. `remand init` writes a short file, and
+`remand init --all` one that shows every key. `remand config` prints every value in effect and its source. Unknown keys, wrong types and numbers out of range
 are refused; the message names file, line and column, and what to write instead.
 
 Times are numbers with `ms`, `s`, `m`, `h` or `d`, such as `\"90s\"` or `\"1h30m\"`. Counts can be written as `\"200k\"` or

@@ -16,12 +16,11 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let notes = reader.notes(&job.site.run)?;
     for CheckoutFinding { kind, text } in checkout::facts_of(&job.site)?.findings {
         let (asks, kind) = match kind {
-            CheckoutFindingKind::Dirty
-            | CheckoutFindingKind::OnDefaultBranch
-            | CheckoutFindingKind::InProgress => (true, NoteKind::Warning),
+            CheckoutFindingKind::Dirty | CheckoutFindingKind::InProgress => (true, NoteKind::Warning),
             // The run works without their content.
             CheckoutFindingKind::Submodules | CheckoutFindingKind::Lfs => (true, NoteKind::Degradation),
             CheckoutFindingKind::DetachedHead
+            | CheckoutFindingKind::OnDefaultBranch
             | CheckoutFindingKind::SparseCheckout
             | CheckoutFindingKind::ShallowClone => (false, NoteKind::Warning),
         };

@@ -1,8 +1,8 @@
 //! Finds each agent on this machine: its program, its version, and how it is signed in.
 
-use crate::agents;
 use crate::environment;
-use remand_agents::driver::{AgentProtocol, AgentRow, NamedRow};
+use crate::installed_agents::{SignedIn, program};
+use remand_agents::driver::{AgentProtocol, NamedRow};
 use remand_engine::config::Config;
 use remand_process::confine::EnforcementLevel;
 use remand_process::{Cancel, ProcessJob};
@@ -36,16 +36,6 @@ pub struct FoundAgent {
     pub sign_in: String,
 }
 
-/// How an agent is signed in.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SignedIn {
-    /// An environment variable.
-    Key(String),
-    /// A file, relative to the user's home.
-    File(String),
-}
-
 impl FoundAgent {
     /// Finds all agents in parallel, because printing a version can take a while.
     pub fn find_all(agents: &[NamedRow], config: &Config, held: EnforcementLevel) -> Vec<FoundAgent> {
@@ -64,7 +54,7 @@ impl FoundAgent {
 
     fn find(agent: &NamedRow, of_repository: bool, held: EnforcementLevel) -> FoundAgent {
         let row = &agent.row;
-        let program = agents::program(agent);
+        let program = program(agent);
         let startable = program.as_ref().filter(|_| !of_repository);
         FoundAgent {
             name: agent.name.clone(),
@@ -73,7 +63,7 @@ impl FoundAgent {
             of_repository,
             program,
             tried: row.tried.clone(),
-            signed_in: signed_in(row),
+            signed_in: SignedIn::of(row),
             held,
             driven: row.speaks,
             spends: row.spends.clone(),
@@ -101,16 +91,6 @@ fn find_version(output: &str) -> Option<String> {
     let words = output.split(|c: char| c.is_whitespace() || "/,;()".contains(c));
     let mut bare = words.map(|word| word.strip_prefix('v').unwrap_or(word));
     bare.find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.')).map(str::to_string)
-}
-
-fn signed_in(row: &AgentRow) -> Option<SignedIn> {
-    let is_set = |name: &&String| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let key = row.keys.iter().find(is_set).map(|name| SignedIn::Key(name.clone()));
-    key.or_else(|| {
-        let home = PathBuf::from(std::env::var_os("HOME")?);
-        let file = row.credentials.iter().find(|path| home.join(path).is_file());
-        file.map(|path| SignedIn::File(format!("~/{path}")))
-    })
 }
 
 #[cfg(test)]

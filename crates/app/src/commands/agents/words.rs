@@ -1,6 +1,7 @@
 //! Describes agents: which are installed, and how to install the others.
 
-use super::found::{FoundAgent, SignedIn};
+use super::found::FoundAgent;
+use crate::installed_agents::SignedIn;
 use remand_agents::driver::AgentProtocol;
 use remand_process::confine::EnforcementLevel;
 use remand_terminal::table::{Cell, ColumnFit, FieldList, TextTable};

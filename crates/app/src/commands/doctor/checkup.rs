@@ -1,11 +1,12 @@
 //! The results of the doctor: the health of each item, and how to fix it.
 
+use crate::installed_agents::NoDefaultAgent;
 use remand_terminal::table::{Cell, ColumnFit, TextTable};
 use remand_terminal::{CommandFailure, Ink, Tone, amount};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The item about the default agent. If it has a warning, a run must name an agent.
+/// The item about the default agent.
 pub const AGENTS: &str = "agents";
 
 /// The item about a test dispatch.
@@ -45,6 +46,8 @@ struct Line {
 #[derive(Debug, Default)]
 pub struct Checkup {
     lines: Vec<Line>,
+    /// What the user must do before a run has an agent.
+    missing_agent: Option<&'static str>,
 }
 
 impl Checkup {
@@ -65,6 +68,13 @@ impl Checkup {
         let what =
             std::iter::once(&failure.what).chain(&failure.causes).map(String::as_str).collect::<Vec<_>>();
         self.fail(part, what.join(": "), &failure.hint);
+    }
+
+    /// Adds an item for a missing default agent.
+    pub fn add_missing_agent(&mut self, lack: NoDefaultAgent) {
+        self.missing_agent = Some(lack.remedy());
+        let failure = CommandFailure::from(lack);
+        self.warn(AGENTS, failure.what, failure.hint);
     }
 
     fn add(
@@ -101,16 +111,20 @@ impl Checkup {
 
     fn verdict(&self) -> String {
         let count = |health| self.lines.iter().filter(|line| line.health == health).count() as u64;
-        let is_agent_missing =
-            self.lines.iter().any(|line| line.part == AGENTS && line.health == Health::Warn)
-                && !self.lines.iter().any(|line| line.part == DISPATCH);
-        match (count(Health::Fail), count(Health::Warn)) {
-            (0, 1) if is_agent_missing => {
-                "Choose an agent with `--agent`; everything else is ready.".to_string()
+        // A test dispatch names its agent.
+        let missing_agent =
+            self.missing_agent.filter(|_| !self.lines.iter().any(|line| line.part == DISPATCH));
+        match (count(Health::Fail), count(Health::Warn), missing_agent) {
+            (0, 0, _) => "everything is ready".to_string(),
+            (0, 1, Some(remedy)) => format!("{remedy}; everything else is ready."),
+            (0, warnings, Some(remedy)) => {
+                format!(
+                    "{remedy}; everything else is ready, with {}.",
+                    amount::counted(warnings - 1, "warning")
+                )
             }
-            (0, 0) => "everything is ready".to_string(),
-            (0, warnings) => format!("ready, with {}", amount::counted(warnings, "warning")),
-            (failures, _) => format!("{} to fix before a run", amount::counted(failures, "problem")),
+            (0, warnings, None) => format!("ready, with {}", amount::counted(warnings, "warning")),
+            (failures, _, _) => format!("{} to fix before a run", amount::counted(failures, "problem")),
         }
     }
 }

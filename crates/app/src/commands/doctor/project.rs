@@ -1,7 +1,7 @@
 //! Checks the repository: its state, its settings, its checks, and the default agent.
 
 use super::checkup::{AGENTS, Checkup};
-use crate::agents::Agents;
+use crate::agents::{self, Agents};
 use crate::beginning;
 use crate::context::CommandContext;
 use crate::environment;
@@ -169,9 +169,22 @@ pub fn roles(checkup: &mut Checkup, context: &CommandContext<'_>, config: &Confi
 
 /// Checks that the default agent can be used.
 pub fn agents(checkup: &mut Checkup, config: &Config) {
+    if config.agent.is_empty() {
+        match agents::installed(config).map(|installed| installed.only()) {
+            Ok(Ok(found)) => {
+                let what = format!("{}, {}", found.name, found.reason);
+                match found.advice() {
+                    None => checkup.ok(AGENTS, what),
+                    Some(advice) => checkup.warn(AGENTS, what, advice),
+                }
+            }
+            Ok(Err(lack)) => checkup.add_missing_agent(lack),
+            Err(failure) => checkup.add_failure(AGENTS, &failure),
+        }
+        return;
+    }
     match Agents::new(config).and_then(|mut agents| agents.default_choice()) {
         Ok(choice) => checkup.ok(AGENTS, choice.agent),
-        Err(failure) if config.agent.is_empty() => checkup.warn(AGENTS, failure.what, failure.hint),
-        Err(failure) => checkup.fail(AGENTS, failure.what, failure.hint),
+        Err(failure) => checkup.add_failure(AGENTS, &failure),
     }
 }

@@ -17,16 +17,16 @@ const MAX_LISTED: usize = 20;
 /// All runs in progress, and the last that ended.
 pub struct Overview {
     in_progress: usize,
-    listed: Vec<RunInProgress>,
-    ended: Option<RunRow>,
+    pub listed: Vec<RunInProgress>,
+    pub ended: Option<RunRow>,
     now: i64,
 }
 
 /// A run that is not over.
-struct RunInProgress {
-    row: RunRow,
-    driver: Option<String>,
-    gates: Vec<GateRow>,
+pub struct RunInProgress {
+    pub row: RunRow,
+    pub driver: Option<String>,
+    pub gates: Vec<GateRow>,
 }
 
 impl Overview {

@@ -123,7 +123,7 @@ fn a_run_that_waits_is_answered_and_cancelled() {
     let place = Place::configured(TRIVIAL);
     let agent = agent(&place, &Script::subtraction());
     // Panel members end in any order, so only the status after the panel is compared.
-    let run = place.remand(&["run", REQUEST, "--interactive", "--agent", &agent]);
+    let run = place.remand(&["run", REQUEST, "--workflow", "feature", "--interactive", "--agent", &agent]);
     insta::assert_snapshot!(
         "run-waiting",
         super::redact(&format!("{}exit code {}\n", run.out, run.code), &place.folder_of_test())

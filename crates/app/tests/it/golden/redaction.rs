@@ -54,9 +54,9 @@ pub fn join_lines(text: &str) -> String {
 pub fn without_machine_facts(checkup: &str) -> String {
     let sandbox =
         Regex::new(r"(?m)^\w+ +sandbox .*\n((ok|warn) {3,}not enforced: .*\n)*").expect("a pattern");
-    let count = Regex::new(r"with \d+ warnings?").expect("a pattern");
+    let count = Regex::new(r", with \d+ warnings?").expect("a pattern");
     let text = sandbox.replace_all(checkup, "[sandbox]\n").into_owned();
-    count.replace_all(&text, "with [n] warnings").into_owned()
+    count.replace_all(&text, "").into_owned()
 }
 
 /// Removes the sandbox level, which depends on the Linux kernel, from a list of agents.
