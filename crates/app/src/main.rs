@@ -10,6 +10,7 @@ mod project_checks;
 
 mod beginning;
 mod host;
+mod outlook;
 
 mod finding_counts;
 mod gate;
@@ -17,6 +18,7 @@ mod gate;
 mod answering;
 mod prompt;
 
+mod closing;
 mod driving;
 mod progress;
 mod requests;
