@@ -337,7 +337,7 @@ fn slug(request: &str) -> String {
     if slug.is_empty() { "request".to_string() } else { slug }
 }
 
-/// Describes the worst case, to show it before the run.
+/// The proven maximum number of dispatches, to show it before the run.
 pub fn describe_bound(program: &Program, mode: Mode) -> String {
     let worst = |tasks: u16| {
         let bound = remand_workflow::explore::bound(program, &[("tasks", tasks)]).ok()?;
@@ -351,12 +351,12 @@ pub fn describe_bound(program: &Program, mode: Mode) -> String {
     };
     match (worst(1), worst(3)) {
         (Some(one), Some(three)) if one.dispatches == three.dispatches => {
-            format!("at most {} dispatches, {} with all retries", one.dispatches, one.with_retries)
+            format!("{} dispatches, {} with all retries", one.dispatches, one.with_retries)
         }
         (Some(one), Some(three)) => {
-            format!("at most {} dispatches for one task, {} for three", describe(one), describe(three))
+            format!("{} dispatches for one task, {} for three", describe(one), describe(three))
         }
-        (None, _) | (_, None) => "its worst case is too large to compute".to_string(),
+        (None, _) | (_, None) => "unknown, because the worst case is too large to compute".to_string(),
     }
 }
 

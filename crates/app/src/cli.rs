@@ -11,7 +11,7 @@ use crate::context::CommandContext;
 use crate::groups;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 use remand_engine::dispatch;
-use remand_terminal::{CommandFailure, ExitCode, invocation};
+use remand_terminal::{ColourChoice, CommandFailure, ExitCode, ink, invocation};
 use std::path::PathBuf;
 
 /// Drives coding agents through a gated workflow, gathers the evidence itself, and sends every defect back to the
@@ -39,6 +39,17 @@ pub struct RemandCli {
     #[arg(long, short, global = true, action = ArgAction::Count, help_heading = "Global options")]
     pub verbose: u8,
 
+    /// When to use colours
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        value_parser = ColourChoice::NAMES,
+        help_heading = "Global options"
+    )]
+    pub color: String,
+
     #[command(subcommand)]
     pub command: Option<RemandCommand>,
 }
@@ -52,6 +63,7 @@ impl RemandCli {
 
     /// Runs the subcommand.
     pub fn run(&self) -> Result<ExitCode, CommandFailure> {
+        ink::set_choice(ColourChoice::by_name(&self.color));
         invocation::set_folders(&[("-C", self.directory.as_deref()), ("--state", self.state.as_deref())]);
         // These commands cannot do anything that their caller could not do itself.
         let is_for_agents = matches!(

@@ -1,10 +1,11 @@
 //! An open gate for people and programs: the question, its context, what each option does, and how to answer.
 
-use crate::finding_counts::{FindingCounts, count_findings};
+use crate::finding_counts::{FindingCounts, count_findings, is_open};
 use remand_engine::clock;
 use remand_engine::question::ApprovalRequest;
-use remand_ledger::query::{GateKind, GateRow, RunRow};
-use remand_ledger::{LimitKind, Reader};
+use remand_ledger::query::{FindingRow, GateKind, GateRow, RunRow};
+use remand_ledger::view::TaskOverview;
+use remand_ledger::{LimitKind, Reader, RunView};
 use remand_terminal::table::{Cell, ColumnFit, TextTable, indented};
 use remand_terminal::{CommandFailure, Ink, Tone, amount, invocation, line};
 use serde_json::{Value, json};
@@ -14,6 +15,12 @@ const MAX_IN_FULL: usize = 20;
 
 /// The maximum width of an option's label, in columns.
 const MAX_LABEL_WIDTH: usize = 50;
+
+/// The maximum number of open findings that a gate lists.
+const MAX_FINDINGS: usize = 10;
+
+/// The maximum length of a finding's claim in a gate, in columns.
+const MAX_CLAIM: usize = 200;
 
 /// Describes the first gates in full, and each of the others in one line.
 pub fn list(reader: &Reader, open: &[GateRow], ink: Ink) -> Result<String, CommandFailure> {
@@ -89,6 +96,12 @@ struct GateInContext<'g> {
     open: &'g [GateRow],
     run: RunRow,
     findings: FindingCounts,
+    /// The open findings, the most severe first.
+    open_findings: Vec<FindingRow>,
+    /// The tasks of the run and the state of each.
+    tasks: Vec<TaskOverview>,
+    /// Dispatches that did not report their tokens.
+    unreported_tokens: u64,
     request: ApprovalRequest,
 }
 
@@ -98,11 +111,23 @@ impl<'g> GateInContext<'g> {
         gate: &'g GateRow,
         open: &'g [GateRow],
     ) -> Result<GateInContext<'g>, CommandFailure> {
-        let run = reader.run(&gate.run.0)?;
-        let findings = reader.findings(&gate.run)?;
+        let RunView { row: run, findings, tasks, unreported_tokens, .. } = reader.run_view(&gate.run)?;
         let mut request = ApprovalRequest::read(reader, gate)?;
         request.context.splice(..0, usage_and_limit(&run, gate.limit_kind));
-        Ok(GateInContext { gate, open, run, findings: count_findings(&findings), request })
+        let counts = count_findings(&findings);
+        let mut open_findings: Vec<FindingRow> =
+            findings.into_iter().filter(|finding| finding.known || is_open(finding.status)).collect();
+        open_findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        Ok(GateInContext {
+            gate,
+            open,
+            run,
+            findings: counts,
+            open_findings,
+            tasks,
+            unreported_tokens,
+            request,
+        })
     }
 
     fn json(&self) -> Value {
@@ -127,9 +152,14 @@ impl<'g> GateInContext<'g> {
             "risk": self.run.risk,
             "elapsed": self.request.elapsed,
             "worked": self.run.used.time,
+            "used": self.run.used,
+            "currency": amount::CURRENCY,
             "context": self.request.context,
             "plan": self.request.plan,
+            "tasks": self.tasks,
             "findings": self.findings,
+            "open-findings": self.open_findings,
+            "documents": self.documents(),
             "answers": answers,
         })
     }
@@ -144,15 +174,28 @@ impl<'g> GateInContext<'g> {
             &format!("{}: {}", run.subject, line::cut(&line::first(&run.request), 200)),
             2,
         ));
-        text.push_str(&indented(
-            &format!("confidence {}; findings: {}", run.confidence, self.findings.describe()),
-            2,
-        ));
-        let started = amount::age(clock::now().0, run.created_at.0);
-        text.push_str(&indented(
-            &format!("risk {}; started {started} ago, {} of work", run.risk, amount::time(run.used.time)),
-            2,
-        ));
+        text.push_str(&indented(&self.so_far(), 2));
+        let state = format!(
+            "confidence {}, risk {}; findings: {}",
+            run.confidence,
+            run.risk,
+            self.findings.describe()
+        );
+        text.push_str(&indented(&state, 2));
+        // A gate about origins lists its findings with the phases that injected them.
+        if gate.kind != GateKind::Origin {
+            for finding in self.open_findings.iter().take(MAX_FINDINGS) {
+                text.push_str(&indented(&format!("- {}", describe_finding(finding)), 2));
+            }
+        }
+        if self.open_findings.len() > MAX_FINDINGS {
+            let all = invocation::command(format!("findings {}", gate.run));
+            let left = self.open_findings.len() - MAX_FINDINGS;
+            text.push_str(&indented(&format!("and {left} more: `{all}`"), 2));
+        }
+        if self.request.plan.is_none() && !self.tasks.is_empty() {
+            text.push_str(&indented(&format!("tasks: {}", self.task_states()), 2));
+        }
         for line in &self.request.context {
             text.push_str(&indented(&format!("- {}", line::one(line)), 2));
         }
@@ -161,6 +204,9 @@ impl<'g> GateInContext<'g> {
                 &format!("approach {} failed: {}", index + 1, line::one(&approach.text)),
                 2,
             ));
+        }
+        for command in self.documents() {
+            text.push_str(&indented(&format!("read it in full with `{command}`"), 2));
         }
         text.push_str(&self.options(ink));
         for withheld in &gate.withheld {
@@ -181,6 +227,35 @@ impl<'g> GateInContext<'g> {
         text
     }
 
+    /// The time and cost of the run up to the question.
+    fn so_far(&self) -> String {
+        let used = &self.run.used;
+        format!(
+            "so far: {} since the start, {} of work, {}, {}, {}",
+            amount::time(self.request.elapsed),
+            amount::time(used.time),
+            amount::cost(used.money, used.unpriced),
+            amount::counted(used.dispatches, "dispatch"),
+            amount::tokens(used.tokens, self.unreported_tokens)
+        )
+    }
+
+    /// The state of each task.
+    fn task_states(&self) -> String {
+        let states: Vec<String> = self
+            .tasks
+            .iter()
+            .map(|task| format!("{} {}", line::one(&task.summary.task), task.state))
+            .collect();
+        states.join(", ")
+    }
+
+    /// The commands that print the artifacts that the gate asks about.
+    fn documents(&self) -> Vec<String> {
+        let show = |name: &String| invocation::command(format!("show {name} --run {}", self.gate.run));
+        self.request.documents.iter().map(show).collect()
+    }
+
     fn options(&self, ink: Ink) -> String {
         let mut table = TextTable::list(&[ColumnFit::Whole, ColumnFit::Whole, ColumnFit::Wrap], 2);
         for (option, implication) in self.gate.options.iter().zip(&self.request.implications) {
@@ -193,6 +268,15 @@ impl<'g> GateInContext<'g> {
         }
         table.render(ink)
     }
+}
+
+fn describe_finding(finding: &FindingRow) -> String {
+    let file = match finding.place.file.as_str() {
+        "" => String::new(),
+        file => format!(" in {}", line::one(file)),
+    };
+    let claim = line::cut(&line::one(&finding.claim), MAX_CLAIM);
+    format!("{} {}{file}, by {}: {claim}", finding.severity.name(), finding.id, finding.phase)
 }
 
 /// The usage and the limit that a gate asks about.

@@ -3,6 +3,7 @@
 use crate::environment;
 use crate::workplace::Workplace;
 use remand_checks::ToolVersions;
+use remand_engine::activity::ActivityBoard;
 use remand_engine::config::Config;
 use remand_engine::host::Host;
 use remand_engine::logging;
@@ -50,6 +51,7 @@ fn settings(workplace: &Workplace, store: Arc<dyn Store>) -> Result<Settings, Co
         enforcement,
         agent_slots: AgentSlots::new(workplace.config.at_once),
         tools: ToolVersions::default(),
+        activity: ActivityBoard::default(),
     })
 }
 

@@ -14,6 +14,7 @@ mod request_text;
 
 mod beginning;
 mod host;
+mod outlook;
 
 mod finding_counts;
 mod gate;
@@ -21,6 +22,7 @@ mod gate;
 mod answering;
 mod prompt;
 
+mod closing;
 mod driving;
 mod progress;
 mod requests;

@@ -4,6 +4,7 @@ use crate::context::CommandContext;
 use crate::environment;
 use remand_engine::config::{Config, Flag, Sources};
 use remand_engine::home::{Home, HomeError};
+use remand_engine::lock::DriverLock;
 use remand_engine::store::EmbeddedStore;
 use remand_git::Repository;
 use remand_ledger::{Ledger, Reader};
@@ -40,7 +41,9 @@ impl Workplace {
                 "start one with `remand run \"what you want\"`, or try `remand demo`",
             ));
         }
-        Reader::open(&path).map_err(CommandFailure::from)
+        let home = self.home.clone();
+        let reader = Reader::open(&path)?;
+        Ok(reader.with_drivers(move |run| DriverLock::holder(&home.run(run)).is_some()))
     }
 
     /// The ledger for reading, if there is one.

@@ -71,6 +71,11 @@ enum StepAction {
 }
 
 impl CheckPlan {
+    /// The number of checks that must run.
+    pub fn to_run(&self) -> usize {
+        self.steps.iter().filter(|step| matches!(step.action, StepAction::Run)).count()
+    }
+
     /// Plans the requested checks, and reuses results of earlier occasions.
     pub fn new(
         request: CheckRequest<'_>,

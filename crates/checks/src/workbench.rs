@@ -38,6 +38,19 @@ pub struct BenchSetup<'b> {
     /// The workbench adds the paths that depend on the tree.
     pub sandbox: CheckSandbox,
     pub cancel: &'b Cancel,
+    /// Called before each check, for people who watch.
+    pub on_check: &'b dyn Fn(&CheckProgress),
+}
+
+/// A check that is about to run, and what ran before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckProgress {
+    pub name: String,
+    /// The number of the check, from 1, out of those that must run. A check that runs again keeps its number.
+    pub number: usize,
+    pub of: usize,
+    /// Tests of the checks that have ended.
+    pub tests: u64,
 }
 
 /// Why a workbench cannot be used.
@@ -99,12 +112,24 @@ impl<'b> Workbench<'b> {
 
     fn run_once(&mut self, plan: &CheckPlan) -> Result<Vec<CheckResult>, BenchError> {
         let mut run = CheckRun::new(plan);
+        let (mut begun, mut tests) = (Vec::new(), 0);
         while let Some(spec) = run.next_check() {
+            let number = begun.iter().position(|name| *name == spec.name).unwrap_or_else(|| {
+                begun.push(spec.name.clone());
+                begun.len() - 1
+            });
+            (self.setup.on_check)(&CheckProgress {
+                name: spec.name.clone(),
+                number: number + 1,
+                of: plan.to_run().max(number + 1),
+                tests,
+            });
             if !self.ran.insert(spec.name.clone()) {
                 self.tree.restore(self.setup.content)?;
                 self.clear(KeepIgnored::BuildOutput)?;
             }
             let result = self.run_check(spec)?;
+            tests += u64::from(result.collected.unwrap_or(0));
             run.record(self.fail_if_rewriting(spec, result)?);
         }
         Ok(run.into_results())

@@ -140,11 +140,15 @@ impl Page {
 
     fn head(&mut self, row: &RunRow) {
         self.line(format!("# Evidence: {}\n", cell(first_line(&row.request).unwrap_or("no request"))));
-        let ended = row.ended.clone().unwrap_or_else(|| format!("{}, at {}", row.stage.name(), row.place));
+        let outcome = match row.stage.is_over() {
+            true => row.outcome(),
+            false => format!("{}, at {}", row.outcome(), row.place),
+        };
         self.line(format!("- run `{}`, workflow `{}`, {}", row.run, row.workflow, row.mode));
-        let last = if row.ended.is_some() { "ended" } else { "last event" };
+        let last = if row.stage.is_over() { "ended" } else { "last event" };
         let (started, last_at) = (clock::iso(row.created_at), clock::iso(row.updated_at));
-        self.line(format!("- {}; started {started}, {last} {last_at}", cell(&ended)));
+        self.line(format!("- {}", cell(&outcome)));
+        self.line(format!("- started {started}, {last} {last_at}"));
         self.line(format!("- from commit `{}` to branch `{}`", row.base, row.branch));
         self.line("- uncommitted changes in the checkout are not included");
     }
@@ -174,6 +178,11 @@ impl Page {
                 .iter()
                 .map(|effect| format!("resolve the {}: {}", effect.effect, cell(&effect.text))),
         );
+        if row.stage == RunStage::LeftToYou && level < Confidence::High {
+            ways_to_raise.extend(
+                row.reason.as_ref().map(|reason| format!("a commit, which is missing: {}", cell(reason))),
+            );
+        }
         if level < Confidence::High && ways_to_raise.is_empty() {
             ways_to_raise.push("approval by every reviewer, and no exhausted budget".to_string());
         }
@@ -482,15 +491,17 @@ impl Page {
         }
         match (committed, row.stage) {
             (true, _) => self.reverts(row),
-            (false, RunStage::Done) => self.line(format!("- discard it: `git branch -D {}`", row.branch)),
+            (false, RunStage::Committed | RunStage::LeftToYou) => {
+                self.line(format!("- discard it: `git branch -D {}`", row.branch));
+            }
             (
                 false,
                 RunStage::Running
                 | RunStage::Waiting
                 | RunStage::Paused
+                | RunStage::Interrupted
                 | RunStage::Failed
-                | RunStage::Stopped
-                | RunStage::Cancelled,
+                | RunStage::Stopped,
             ) => {
                 self.line(match row.file {
                     None => {
@@ -534,12 +545,12 @@ impl Page {
                 ));
             }
         }
-        let known = format!("{}.{:04}", totals.money / 1_000_000, totals.money % 1_000_000 / 100);
+        let known = remand_notation::amount::dollars(totals.money);
         match (totals.unpriced, totals.dispatches) {
-            (0, _) => self.line(format!("- money: {known}")),
-            (unpriced, all) if unpriced >= all => self.line("- money: unknown"),
+            (0, _) => self.line(format!("- cost: {known}")),
+            (unpriced, all) if unpriced >= all => self.line("- cost: unknown"),
             (unpriced, _) => {
-                self.line(format!("- money: {known}, without {unpriced} dispatches of unknown cost"))
+                self.line(format!("- cost: {known}, without {unpriced} dispatches of unknown cost"))
             }
         }
         self.line(format!("- {} seconds of work", totals.time / 1000));

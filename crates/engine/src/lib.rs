@@ -4,6 +4,7 @@
 //! through `store/`, and `workshop/` performs the orders: `dispatch/` runs agents, `operations/` does everything else.
 //! Drivers, checks and git know nothing about workflows.
 
+pub mod activity;
 pub mod clock;
 pub mod home;
 pub mod lock;

@@ -37,8 +37,12 @@ pub struct Pinned {
 impl Pinned {
     /// Reads the pinned inputs of a run; `None` if this version cannot read them.
     pub fn of(reader: &Reader, run: &RunId) -> Result<Option<Pinned>, LedgerError> {
-        let bytes = reader.blob(reader.run(&run.0)?.pinned)?;
-        Ok(serde_json::from_slice(&bytes).ok())
+        Ok(Pinned::parse(&reader.blob(reader.run(&run.0)?.pinned)?))
+    }
+
+    /// The stored value; `None` if another version wrote it in a form that this one cannot read.
+    pub fn parse(bytes: &[u8]) -> Option<Pinned> {
+        serde_json::from_slice(bytes).ok()
     }
 
     /// The value as it is stored; equal values give equal strings.

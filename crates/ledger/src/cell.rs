@@ -5,7 +5,7 @@ use remand_kernel::program::Action;
 use remand_kernel::ruling::Disposition;
 use serde::{Deserialize, Serialize};
 
-/// The stage of a run, as people see it.
+/// The stage or outcome of a run: the one word that every command, page and JSON value uses for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunStage {
@@ -13,10 +13,15 @@ pub enum RunStage {
     /// The run waits for a human, and nothing else runs.
     Waiting,
     Paused,
-    Done,
+    /// The run is not over, but no process drives it. The tables never hold this: see `Reader::with_drivers`.
+    Interrupted,
+    /// The work is committed on the branch of the run.
+    Committed,
+    /// The run did all its work and committed nothing. What to do with the work is up to the user.
+    LeftToYou,
     Failed,
+    /// A human or the workflow ended the run early.
     Stopped,
-    Cancelled,
 }
 
 column_words! {
@@ -24,24 +29,40 @@ column_words! {
         RunStage::Running => "running",
         RunStage::Waiting => "waiting",
         RunStage::Paused => "paused",
-        RunStage::Done => "done",
+        RunStage::Interrupted => "interrupted",
+        RunStage::Committed => "committed",
+        RunStage::LeftToYou => "left-to-you",
         RunStage::Failed => "failed",
         RunStage::Stopped => "stopped",
-        RunStage::Cancelled => "cancelled",
     }
 }
 
 impl RunStage {
+    /// The word for people.
     pub fn name(self) -> &'static str {
-        self.word()
+        match self {
+            RunStage::LeftToYou => "left to you",
+            RunStage::Running
+            | RunStage::Waiting
+            | RunStage::Paused
+            | RunStage::Interrupted
+            | RunStage::Committed
+            | RunStage::Failed
+            | RunStage::Stopped => self.word(),
+        }
     }
 
     /// Whether the run has ended.
     pub fn is_over(self) -> bool {
         match self {
-            RunStage::Running | RunStage::Waiting | RunStage::Paused => false,
-            RunStage::Done | RunStage::Failed | RunStage::Stopped | RunStage::Cancelled => true,
+            RunStage::Running | RunStage::Waiting | RunStage::Paused | RunStage::Interrupted => false,
+            RunStage::Committed | RunStage::LeftToYou | RunStage::Failed | RunStage::Stopped => true,
         }
+    }
+
+    /// Whether the run came to the end of its workflow, with or without a commit.
+    pub fn is_finished(self) -> bool {
+        matches!(self, RunStage::Committed | RunStage::LeftToYou)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::position::RunPosition;
 use remand_kernel::program::{Program, Scope, Work};
-use remand_kernel::state::{End, State, TaskProgress, TaskRun, UsageTotals};
+use remand_kernel::state::{State, TaskProgress, TaskRun, UsageTotals};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -13,9 +13,6 @@ pub(crate) const TASKS: &str = "tasks";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunDetail {
     pub position: RunPosition,
-    /// `None` until the run has ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<RunOutcome>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub paused: bool,
     /// Budgets of the run itself; the budgets of a sub-flow are in `tasks`.
@@ -38,26 +35,6 @@ pub struct BudgetLeft {
     pub budget: String,
     pub left: u16,
     pub full: u16,
-}
-
-/// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RunOutcome {
-    Done,
-    /// `phase` and `signal` say where the run failed; `exhausted` is the empty budget, if that was the reason.
-    Failed {
-        phase: String,
-        signal: String,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        exhausted: Option<String>,
-    },
-    Stopped {
-        why: String,
-    },
-    Cancelled {
-        by: String,
-    },
 }
 
 /// One task of the current list.
@@ -102,27 +79,11 @@ impl RunDetail {
     pub fn of(program: &Program, state: &State) -> RunDetail {
         RunDetail {
             position: RunPosition::of(program, state),
-            outcome: state.end().map(|end| RunOutcome::of(program, end)),
             paused: state.paused,
             budgets: budgets(program, state),
             granted: state.granted,
             tasks: tasks(program, state),
             reverted: state.reverted.clone(),
-        }
-    }
-}
-
-impl RunOutcome {
-    fn of(program: &Program, end: &End) -> RunOutcome {
-        match end {
-            End::Done => RunOutcome::Done,
-            End::Failed { phase, signal, exhausted } => RunOutcome::Failed {
-                phase: program.phase(*phase).name.clone(),
-                signal: program.signal(*signal).to_string(),
-                exhausted: exhausted.map(|budget| program.budget(budget).name.clone()),
-            },
-            End::Stopped { why } => RunOutcome::Stopped { why: why.clone() },
-            End::Cancelled { by } => RunOutcome::Cancelled { by: by.clone() },
         }
     }
 }

@@ -69,11 +69,53 @@ pub enum Delivery {
         file: Option<String>,
     },
     /// No commit was made: a hook refused, or the work does not pass.
-    Refused { reason: String },
+    Refused {
+        reason: String,
+        /// The line of the hook's output that says why it refused; empty if the hook printed nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hook: Option<String>,
+    },
     /// The work is left uncommitted; these commands take or discard it.
-    HandedOver { reason: String, take: String, discard: String },
+    HandedOver {
+        reason: String,
+        take: String,
+        discard: String,
+        /// As in `Refused`, if a hook refused the commit before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hook: Option<String>,
+    },
     /// The run changed nothing.
     Nothing,
+}
+
+impl Delivery {
+    /// Why the work is not committed; `None` if it is.
+    pub fn why_not_committed(&self) -> Option<String> {
+        match (self.refusing_hook(), self) {
+            (Some(hook), _) => Some(Delivery::hook_said(hook)),
+            (None, Delivery::Refused { reason, .. } | Delivery::HandedOver { reason, .. }) => {
+                Some(reason.clone())
+            }
+            (None, Delivery::Nothing) => Some("the run changed nothing".to_string()),
+            (None, Delivery::Committed { .. }) => None,
+        }
+    }
+
+    /// What the hook said that refused the commit, if one did.
+    pub fn refusing_hook(&self) -> Option<&str> {
+        match self {
+            Delivery::Refused { hook, .. } | Delivery::HandedOver { hook, .. } => hook.as_deref(),
+            Delivery::Committed { .. } | Delivery::Nothing => None,
+        }
+    }
+
+    /// The refusal of a hook in words.
+    pub fn hook_said(line: &str) -> String {
+        match line.trim() {
+            "" => "the commit hook refused without a message".to_string(),
+            line => format!("the hook said: {line}"),
+        }
+    }
 }
 
 /// Why a contract refused a result.

@@ -26,7 +26,8 @@ const BEGIN: &str = "BEGIN IMMEDIATE";
 const COMMIT: &str = "COMMIT";
 const END: &str = "SELECT id, hash FROM events ORDER BY id DESC LIMIT 1";
 const LAST: &str = "SELECT seq, at FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
-const UNDER_WAY: &str = "SELECT run FROM runs WHERE file = ?1 AND ended IS NULL LIMIT 1";
+const UNDER_WAY: &str =
+    "SELECT run FROM runs WHERE file = ?1 AND stage IN ('running', 'waiting', 'paused') LIMIT 1";
 const APPEND: &str = "INSERT INTO events (id, run, seq, at, kind, body, facts, rulings, commands, hash)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 const HAS_BLOB: &str = "SELECT 1 FROM blobs WHERE id = ?1";

@@ -37,10 +37,11 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/lines.sql"),
     include_str!("schema/facts.sql"),
     concat!(include_str!("schema/rounds.sql"), include_str!("schema/decisions.sql")),
+    concat!(include_str!("schema/outcome.sql"), include_str!("schema/outcomes.sql")),
 ];
 
 /// Ledgers of formats before this one are rebuilt, which fills the columns that it added.
-const REBUILD_BEFORE: i64 = 12;
+const REBUILD_BEFORE: i64 = 14;
 
 /// How long a connection waits for the lock of another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);

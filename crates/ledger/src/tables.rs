@@ -11,7 +11,8 @@ pub(crate) const PROJECTION_SCHEMA: &str = concat!(
     include_str!("schema/appended.sql"),
     include_str!("schema/settled.sql"),
     include_str!("schema/facts.sql"),
-    include_str!("schema/decisions.sql")
+    include_str!("schema/decisions.sql"),
+    include_str!("schema/outcome.sql")
 );
 
 /// A projection table.

@@ -52,10 +52,36 @@ pub fn duration_text(duration: Duration) -> String {
     if text.is_empty() { "0s".to_string() } else { text }
 }
 
-/// Reads `12`, `12.5` or `0.000001` as micro-units of the currency, exactly.
+/// The currency of every amount: agents report US dollars, and the list prices are in US dollars.
+pub const CURRENCY: &str = "USD";
+
+/// Millionths of a dollar as `$1.25`. An amount below one cent keeps all its digits, so that it does not read as zero.
+pub fn dollars(micro: u64) -> String {
+    if micro > 0 && micro < 10_000 {
+        return format!("$0.{micro:06}").trim_end_matches('0').to_string();
+    }
+    let cents = micro.saturating_add(5_000) / 10_000;
+    format!("${}.{:02}", grouped(cents / 100), cents % 100)
+}
+
+/// A whole number with thousands separators.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Reads `12`, `$12.5` or `0.000001` as millionths of a dollar, exactly.
 pub fn money(text: &str) -> Result<u64, String> {
     let invalid = || format!("`{text}` is not an amount of money");
-    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = text.strip_prefix('$').unwrap_or(text);
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, "0"));
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     if !is_digits(whole) || !is_digits(part) {
         return Err(invalid());

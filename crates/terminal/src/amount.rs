@@ -1,13 +1,6 @@
 //! Amounts in human-readable form.
 
-/// Micro-units as an amount of money. An amount below one cent keeps all its digits, so that it does not read as zero.
-pub fn money(micro: u64) -> String {
-    if micro > 0 && micro < 10_000 {
-        return format!("0.{micro:06}").trim_end_matches('0').to_string();
-    }
-    let cents = micro.saturating_add(5_000) / 10_000;
-    format!("{}.{:02}", grouped(cents / 100), cents % 100)
-}
+pub use remand_notation::amount::{CURRENCY, dollars as money, grouped};
 
 /// The cost of dispatches. `unpriced` counts those with an unknown cost, which is never shown as zero.
 pub fn cost(micro: u64, unpriced: u64) -> String {
@@ -18,6 +11,15 @@ pub fn cost(micro: u64, unpriced: u64) -> String {
     }
 }
 
+/// A sum over `all` parts: `unknown` if no part is known, `≥` if some part is unknown.
+pub fn sum_or_unknown(sum: String, unknown: u64, all: u64) -> String {
+    match unknown {
+        0 => sum,
+        _ if unknown >= all => "unknown".to_string(),
+        _ => format!("≥ {sum}"),
+    }
+}
+
 /// The tokens of dispatches. `unreported` counts the dispatches with an unknown token count.
 pub fn tokens(number: u64, unreported: u64) -> String {
     match (number, unreported) {
@@ -25,19 +27,6 @@ pub fn tokens(number: u64, unreported: u64) -> String {
         (0, _) => "unknown tokens".to_string(),
         (_, _) => format!("{} tokens, others unknown", grouped(number)),
     }
-}
-
-/// A whole number with thousands separators.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// A number with its noun: `1 finding` or `2 findings`.
@@ -96,10 +85,10 @@ mod tests {
 
     #[test]
     fn amounts_are_readable() {
-        assert_eq!([money(0), money(4_200), money(1_250_000)], ["0.00", "0.0042", "1.25"]);
-        assert_eq!([money(18_000), money(14_999), money(999_999)], ["0.02", "0.01", "1.00"]);
+        assert_eq!([money(0), money(4_200), money(1_250_000)], ["$0.00", "$0.0042", "$1.25"]);
+        assert_eq!([money(18_000), money(14_999), money(999_999)], ["$0.02", "$0.01", "$1.00"]);
         let costs = [cost(10_000, 0), cost(0, 2), cost(10_000, 2)];
-        assert_eq!(costs, ["0.01", "unknown cost", "0.01, some cost unknown"]);
+        assert_eq!(costs, ["$0.01", "unknown cost", "$0.01, some cost unknown"]);
         assert_eq!([grouped(999), grouped(1_000), grouped(1_234_567)], ["999", "1,000", "1,234,567"]);
         assert_eq!([counted(1, "dispatch"), counted(2, "dispatch")], ["1 dispatch", "2 dispatches"]);
         assert_eq!([time(350), time(4_210), time(65_000)], ["350 ms", "4.2 s", "1 m 05 s"]);

@@ -8,7 +8,7 @@ pub enum ExitCode {
     User,
     /// A workflow was refused.
     Refused,
-    /// The run failed, was stopped or cancelled.
+    /// The run failed or was stopped.
     Failed,
     /// The run waits for a human.
     Waiting,
@@ -28,7 +28,7 @@ Exit codes:
   1   wrong input or configuration
   2   bad command line
   3   a workflow is refused
-  4   the run failed, was stopped or cancelled
+  4   the run failed or was stopped
   5   the run waits for a human
   6   the run is over without a commit; its work is left to you
   7   stopped by a signal; `remand resume` continues

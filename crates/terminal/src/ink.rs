@@ -1,15 +1,47 @@
 //! Colours, for terminals that can show them.
 
 use crate::line;
+use remand_ledger::query::RunStage;
 use std::borrow::Cow;
 use std::io::IsTerminal;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Whether to write colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
     Plain,
     Coloured,
+}
+
+/// When to write colours, as the user chose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ColourChoice {
+    /// On a terminal that can show them, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl ColourChoice {
+    /// The choices by their names on the command line.
+    pub const NAMES: [&str; 3] = ["auto", "always", "never"];
+
+    pub fn by_name(name: &str) -> ColourChoice {
+        match name {
+            "always" => ColourChoice::Always,
+            "never" => ColourChoice::Never,
+            _ => ColourChoice::Auto,
+        }
+    }
+}
+
+static CHOICE: OnceLock<ColourChoice> = OnceLock::new();
+
+/// Records the user's choice. Only the first call has an effect.
+pub fn set_choice(choice: ColourChoice) {
+    let _ = CHOICE.set(choice);
 }
 
 /// The meaning of a colour. The text must be clear without it.
@@ -21,6 +53,20 @@ pub enum Tone {
     Bad,
     Faint,
     Strong,
+}
+
+impl Tone {
+    /// The colour of a run's stage or outcome.
+    pub fn of_stage(stage: RunStage) -> Tone {
+        match stage {
+            RunStage::Running => Tone::Plain,
+            RunStage::Waiting | RunStage::Paused | RunStage::Interrupted | RunStage::LeftToYou => {
+                Tone::Doubtful
+            }
+            RunStage::Committed => Tone::Good,
+            RunStage::Failed | RunStage::Stopped => Tone::Bad,
+        }
+    }
 }
 
 impl Ink {
@@ -36,7 +82,11 @@ impl Ink {
 
     fn for_stream(stream: &impl IsTerminal) -> Ink {
         let is_disabled = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        if is_capable(stream) && !is_disabled { Ink::Coloured } else { Ink::Plain }
+        match CHOICE.get().copied().unwrap_or_default() {
+            ColourChoice::Always => Ink::Coloured,
+            ColourChoice::Auto if is_capable(stream) && !is_disabled => Ink::Coloured,
+            ColourChoice::Auto | ColourChoice::Never => Ink::Plain,
+        }
     }
 
     /// Removes control sequences from text; `Coloured` keeps colours. Everything printed for people goes through here.

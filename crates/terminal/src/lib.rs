@@ -17,5 +17,5 @@ pub mod stop;
 
 pub use exit::ExitCode;
 pub use failure::CommandFailure;
-pub use ink::{Ink, Tone};
+pub use ink::{ColourChoice, Ink, Tone};
 pub use stop::Stop;

@@ -48,6 +48,18 @@ pub fn wrap(text: &str, max: usize) -> Vec<String> {
     textwrap::wrap(&words.join(" "), options).into_iter().map(Cow::into_owned).collect()
 }
 
+/// Wraps a line at words. Its leading spaces stay, and the lines after the first are indented by `hang` columns more.
+pub fn hanging(text: &str, hang: usize, max: usize) -> Vec<String> {
+    let lead = text.len() - text.trim_start_matches(' ').len();
+    if width(text) <= max {
+        return vec![text.to_string()];
+    }
+    let indent = (lead + hang).min(max / 2);
+    let mut lines = wrap(text, max.saturating_sub(indent)).into_iter();
+    let first = lines.next().map(|line| format!("{}{line}", " ".repeat(lead)));
+    first.into_iter().chain(lines.map(|line| format!("{}{line}", " ".repeat(indent)))).collect()
+}
+
 /// The number of bytes of a string that fit into `max` columns.
 fn prefix_length(text: &str, max: usize) -> usize {
     let mut used = 0;
@@ -69,6 +81,12 @@ mod tests {
         assert_eq!(wrap("to /a/very/long/path now", 8), ["to", "/a/very/", "long/pat", "h now"]);
         assert_eq!(wrap("12345678", 4), ["1234", "5678"]);
         assert_eq!(wrap("", 4), [""]);
+    }
+
+    #[test]
+    fn a_long_line_is_wrapped_at_words_below_its_own_indent() {
+        assert_eq!(hanging("  ab cd", 2, 10), ["  ab cd"]);
+        assert_eq!(hanging("  ab cd ef gh", 2, 9), ["  ab cd", "    ef gh"]);
     }
 
     #[test]

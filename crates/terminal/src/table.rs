@@ -1,14 +1,37 @@
-//! Output for people: tables, labelled lines and paragraphs, at most 100 columns wide and readable without colour.
+//! Output for people: tables, labelled lines and paragraphs, as wide as the terminal and readable without colour.
 
 use crate::ink::{Ink, Tone};
 use crate::line::{self, cut, pad, width, wrap};
+use console::Term;
+use std::ops::RangeInclusive;
 
-/// The width of output for people, in columns.
-pub const WIDTH: usize = 100;
+/// The width of output that no terminal shows, in columns.
+const DEFAULT_WIDTH: usize = 100;
+/// The range of widths for output on a terminal.
+const WIDTHS: RangeInclusive<usize> = 40..=140;
 /// Spaces between two columns.
 const GAP: usize = 2;
 /// Minimum width of a table column, in columns of the terminal.
 const MIN_WIDTH: usize = 8;
+/// A column that wraps is not narrower than its longest word, up to this width.
+const MAX_WORD: usize = 24;
+
+/// The width of output for people, in columns: that of the terminal within limits, or else `COLUMNS`.
+pub fn page_width() -> usize {
+    let stated = || std::env::var("COLUMNS").ok()?.parse().ok().map(within_limits);
+    terminal_width().or_else(stated).unwrap_or(DEFAULT_WIDTH)
+}
+
+fn within_limits(columns: usize) -> usize {
+    columns.clamp(*WIDTHS.start(), *WIDTHS.end())
+}
+
+/// The width of the terminal, within limits; `None` if neither standard output nor standard error is one.
+pub fn terminal_width() -> Option<usize> {
+    let columns = |terminal: Term| terminal.is_term().then(|| terminal.size_checked()).flatten();
+    let (_, columns) = columns(Term::stdout()).or_else(|| columns(Term::stderr()))?;
+    Some(within_limits(usize::from(columns)))
+}
 
 /// How a column handles text that is too wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,17 +118,31 @@ impl TextTable {
         loop {
             let shown = widths.iter().flatten();
             let total = self.margin + shown.clone().sum::<usize>() + shown.count().saturating_sub(1) * GAP;
-            let Some(excess) = total.checked_sub(WIDTH).filter(|excess| *excess > 0) else {
+            let Some(excess) = total.checked_sub(page_width()).filter(|excess| *excess > 0) else {
                 return widths;
             };
-            let flexible = self.head.iter().zip(&mut widths).filter(|((_, fit), _)| *fit != ColumnFit::Whole);
-            let widest = flexible.filter_map(|(_, width)| width.as_mut()).max();
+            let flexible =
+                self.head.iter().zip(&mut widths).enumerate().filter_map(|(at, ((_, fit), width))| {
+                    let min = match fit {
+                        ColumnFit::Whole => return None,
+                        ColumnFit::Cut => MIN_WIDTH,
+                        ColumnFit::Wrap => self.longest_word(at).clamp(MIN_WIDTH, MAX_WORD),
+                    };
+                    width.as_mut().filter(|width| **width > min).map(|width| (width, min))
+                });
+            let widest = flexible.max_by_key(|(width, _)| **width);
             match widest {
                 // The widest column is narrowed by half of the excess, so that two wide columns end up equal.
-                Some(width) if *width > MIN_WIDTH => *width -= excess.div_ceil(2).min(*width - MIN_WIDTH),
-                Some(_) | None => return widths,
+                Some((width, min)) => *width -= excess.div_ceil(2).min(*width - min),
+                None => return widths,
             }
         }
+    }
+
+    /// The width of the longest word of a column.
+    fn longest_word(&self, at: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|row| row.get(at));
+        cells.flat_map(|cell| cell.text.split_whitespace()).map(width).max().unwrap_or(0)
     }
 
     fn lines(&self, row: &[Cell], widths: &[Option<usize>], ink: Ink) -> String {
@@ -149,7 +186,7 @@ impl TextTable {
 /// Labelled lines, one below the other. A long value wraps within its column.
 #[derive(Clone, Debug, Default)]
 pub struct FieldList {
-    rows: Vec<(String, Cell)>,
+    rows: Vec<(String, Cell, ColumnFit)>,
 }
 
 impl FieldList {
@@ -158,19 +195,28 @@ impl FieldList {
     }
 
     pub fn add(&mut self, label: &str, value: impl Into<Cell>) {
-        self.rows.push((label.to_string(), value.into()));
+        self.rows.push((label.to_string(), value.into(), ColumnFit::Wrap));
+    }
+
+    /// Adds a path or a command, which stays on one line so that it can be copied.
+    pub fn add_whole(&mut self, label: &str, value: impl Into<Cell>) {
+        self.rows.push((label.to_string(), value.into(), ColumnFit::Whole));
     }
 
     pub fn render(&self, ink: Ink) -> String {
-        self.render_within(WIDTH, ink)
+        self.render_within(page_width(), ink)
     }
 
     /// The lines, each at most `page` columns wide.
     pub fn render_within(&self, page: usize, ink: Ink) -> String {
-        let label_width = self.rows.iter().map(|(label, _)| width(label)).max().unwrap_or(0);
+        let label_width = self.rows.iter().map(|(label, _, _)| width(label)).max().unwrap_or(0);
         let mut text = String::new();
-        for (name, cell) in &self.rows {
-            for (at, line) in wrap(&cell.text, page.saturating_sub(label_width + GAP)).iter().enumerate() {
+        for (name, cell, fit) in &self.rows {
+            let lines = match fit {
+                ColumnFit::Whole | ColumnFit::Cut => vec![cell.text.clone()],
+                ColumnFit::Wrap => wrap(&cell.text, page.saturating_sub(label_width + GAP)),
+            };
+            for (at, line) in lines.iter().enumerate() {
                 let name = if at == 0 { name.as_str() } else { "" };
                 let lead = format!("{}{}", ink.paint(Tone::Faint, &pad(name, label_width)), " ".repeat(GAP));
                 text.push_str(&format!("{lead}{}\n", ink.paint(cell.tone, line)));
@@ -185,7 +231,7 @@ pub fn indented(text: &str, margin: usize) -> String {
     let lead = " ".repeat(margin);
     let mut shown = String::new();
     for paragraph in line::clean(text).lines() {
-        for line in wrap(paragraph, WIDTH.saturating_sub(margin)) {
+        for line in wrap(paragraph, page_width().saturating_sub(margin)) {
             shown.push_str(format!("{lead}{line}").trim_end());
             shown.push('\n');
         }
@@ -215,8 +261,15 @@ mod tests {
         ] {
             let one = if first == ColumnFit::Whole { "20260131-235959-abcd" } else { long.as_str() };
             let text = two_columns(first, second, &[(one, &long), ("b", "short")]);
-            assert!(text.lines().all(|line| width(line) <= WIDTH), "{text}");
+            assert!(text.lines().all(|line| width(line) <= page_width()), "{text}");
         }
+    }
+
+    #[test]
+    fn a_column_that_wraps_breaks_no_word_of_usual_length() {
+        let long = "word ".repeat(60);
+        let text = two_columns(ColumnFit::Wrap, ColumnFit::Wrap, &[("notwithstanding", &long)]);
+        assert!(text.contains("notwithstanding  word"), "{text}");
     }
 
     #[test]

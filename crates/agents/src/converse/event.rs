@@ -115,6 +115,7 @@ pub fn output_rules(row_rules: &OutputRules) -> OutputRules {
         "cost": [{"in": {"type": "cost"}, "at": "amount"}],
         "tool-began": [{"in": {"type": "tool-began"}}],
         "tool-ended": [{"in": {"type": "tool-ended"}}],
+        "tool": [{"in": {"type": "tool-began"}, "at": "title"}],
     });
     let fixed: OutputRules = serde_json::from_value(rules).unwrap_or_default();
     OutputRules {

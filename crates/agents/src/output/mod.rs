@@ -5,7 +5,7 @@ mod reader;
 mod rules;
 
 pub use pick::Pick;
-pub use reader::OutputReader;
+pub use reader::{AgentActivity, OutputReader, ToolAtWork};
 pub use rules::OutputRules;
 
 /// Error messages that show that the system denied something. Linux reports a hard link out of the sandbox as a link

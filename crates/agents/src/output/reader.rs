@@ -6,6 +6,7 @@ use super::pick::Pick;
 use super::rules::OutputRules;
 use remand_process::AfterLine;
 use serde_json::Value;
+use std::fmt;
 
 /// The maximum number of strings of each kind that are kept, and the maximum length of each.
 const MAX_TEXTS: usize = 50;
@@ -13,6 +14,9 @@ const MAX_TEXT_CHARS: usize = 4096;
 
 /// The maximum length of the answer.
 const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
+
+/// The maximum length of a tool's name or target.
+const MAX_TARGET: usize = 200;
 
 /// What an agent has reported so far.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +44,39 @@ pub struct OutputReader {
     pub logged: Vec<String>,
     /// Number of running tools.
     tools: usize,
+    /// The last tool that started, and what it works on.
+    doing: Option<ToolAtWork>,
+}
+
+/// A tool that an agent uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolAtWork {
+    pub tool: String,
+    /// The file or the command.
+    pub target: Option<String>,
+}
+
+/// What an agent does at this moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentActivity {
+    /// `None` while the model thinks.
+    pub tool: Option<ToolAtWork>,
+    /// Tokens so far, once the agent has reported any.
+    pub tokens: Option<u64>,
+}
+
+impl fmt::Display for AgentActivity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.tool {
+            Some(ToolAtWork { tool, target: Some(target) }) => write!(f, "{tool} {target}")?,
+            Some(ToolAtWork { tool, target: None }) => f.write_str(tool)?,
+            None => f.write_str("thinking")?,
+        }
+        match self.tokens {
+            Some(tokens) => write!(f, ", {tokens} tokens so far"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl OutputReader {
@@ -108,6 +145,27 @@ impl OutputReader {
         // Some agents continue after they reported an end, for example after compacting their context.
         self.ended = has_match(&rules.end) || self.ended && !makes_progress;
         self.tools = (self.tools + count(&rules.tool_began)).saturating_sub(count(&rules.tool_ended));
+        let last_text = |picks: &[Pick]| {
+            let mut texts = picks.iter().flat_map(|pick| pick.values(line)).map(as_text);
+            texts.rfind(|text| !text.is_empty()).map(|text| text.chars().take(MAX_TARGET).collect())
+        };
+        match last_text(&rules.tool) {
+            Some(tool) => self.doing = Some(ToolAtWork { tool, target: last_text(&rules.target) }),
+            None if self.tools == 0 && makes_progress => self.doing = None,
+            None => {}
+        }
+    }
+
+    /// What the agent does at this moment.
+    pub fn activity(&self) -> AgentActivity {
+        let counts = [
+            self.input(),
+            self.output(),
+            self.cached().filter(|_| !self.rules.input_has_cached),
+            self.stored(),
+        ];
+        let tokens = counts.iter().any(Option::is_some).then(|| counts.iter().flatten().sum());
+        AgentActivity { tool: self.doing.clone(), tokens }
     }
 
     pub fn session(&self) -> Option<String> {
@@ -245,6 +303,23 @@ mod tests {
             reader.line(line.to_string().as_bytes());
         }
         reader
+    }
+
+    #[test]
+    fn the_activity_is_the_tool_at_work_and_its_target_and_the_tokens_so_far() {
+        let row = include_str!("../../../../agents/claude.toml");
+        let row: toml::Table = toml::from_str(row).expect("a row");
+        let rules = toml::to_string(row.get("hear").expect("rules")).expect("text");
+        let began = json!({"type": "assistant", "message": {"content": [
+            {"type": "tool_use", "id": "t1", "name": "Edit", "input": {"file_path": "src/a.rs", "old": "x"}},
+        ]}});
+        let ended = json!({"type": "user", "message": {"content": [{"tool_use_id": "t1"}]}});
+        let result = json!({"type": "result", "usage": {"input_tokens": 40, "output_tokens": 2}});
+        let doing = |lines: &[Value]| read(&rules, lines).activity().to_string();
+        assert_eq!(doing(&[]), "thinking");
+        assert_eq!(doing(std::slice::from_ref(&began)), "Edit src/a.rs");
+        assert_eq!(doing(&[began.clone(), ended.clone()]), "thinking");
+        assert_eq!(doing(&[began, ended, result]), "thinking, 42 tokens so far");
     }
 
     #[test]

@@ -42,4 +42,8 @@ pub struct OutputRules {
     /// Reports that a tool started. While a tool runs, the agent may be silent.
     pub tool_began: Vec<Pick>,
     pub tool_ended: Vec<Pick>,
+    /// The name of a tool that started, for people who watch.
+    pub tool: Vec<Pick>,
+    /// The file or the command that the tool works on.
+    pub target: Vec<Pick>,
 }

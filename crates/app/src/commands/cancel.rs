@@ -29,7 +29,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         if host::is_unfinished(&workplace, &row) {
             host::open(&workplace)?.resume(&row.run)?;
         }
-        let what = format!("run {} is over: {}", row.run, row.ended.as_deref().unwrap_or_default());
+        let what = format!("run {} is over: {}", row.run, row.outcome());
         return Err(CommandFailure::user(what, "`remand runs` lists all runs"));
     }
     let mut host = host::open(&workplace)?;

@@ -74,7 +74,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         let limit = run.as_ref().and_then(|row| row.limits.money);
         let run = run.as_ref().map(|row| &row.run);
         print_json(
-            &json!({ "run": run, "by": args.by.rows(), "rows": rows, "total": total, "limit": limit }),
+            &json!({ "run": run, "by": args.by.rows(), "rows": rows, "total": total, "limit": limit, "currency": amount::CURRENCY }),
         )?;
         return Ok(ExitCode::Done);
     }
@@ -115,25 +115,16 @@ fn cells(name: &str, row: &CostRow, tone: Tone) -> Vec<Cell> {
         name.to_string(),
         amount::grouped(row.dispatches),
         amount::time(row.time),
-        sum_or_unknown(amount::grouped(row.tokens), row.unmetered, row.ended()),
+        amount::sum_or_unknown(amount::grouped(row.tokens), row.unmetered, row.ended()),
         kind(row.kinds.input),
         kind(row.kinds.output),
         kind(row.kinds.cached),
         kind(row.kinds.stored),
-        sum_or_unknown(amount::money(row.money()), row.unpriced, row.ended()),
+        amount::sum_or_unknown(amount::money(row.money()), row.unpriced, row.ended()),
     ]
     .into_iter()
     .map(|text| Cell::new(text).toned(tone))
     .collect()
-}
-
-/// A sum: `unknown` if no part is known, `≥` if some part is unknown.
-fn sum_or_unknown(sum: String, unknown: u64, all: u64) -> String {
-    match unknown {
-        0 => sum,
-        _ if unknown >= all => "unknown".to_string(),
-        _ => format!("≥ {sum}"),
-    }
 }
 
 /// How long the run took. This can be less than the sum of its dispatches, which may run in parallel.

@@ -1,19 +1,19 @@
 //! `remand demo`: whole runs on a small project, real except for the scripted agents.
 
 use super::run;
+use crate::closing::RunClosing;
 use crate::context::CommandContext;
 use crate::environment;
 use crate::host;
 use crate::workplace::Workplace;
 use clap::Parser;
 use clap::builder::TypedValueParser;
-use remand_engine::bundle;
 use remand_engine::host::Host;
 use remand_engine::workshop::Workshop;
 use remand_ledger::{Reader, RunId};
 use remand_terminal::output::{print, print_json};
-use remand_terminal::table::{Cell, ColumnFit, TextTable};
-use remand_terminal::{CommandFailure, ExitCode, Ink};
+use remand_terminal::table::{Cell, ColumnFit, TextTable, indented, page_width};
+use remand_terminal::{CommandFailure, ExitCode, Ink, Tone};
 use remand_trials::demo::{
     self, ChosenDemo, DemoProject, DemoResult, DemoStage, DemoStep, Show, StoryOutput,
 };
@@ -119,15 +119,13 @@ fn opening(choice: &ChosenDemo, project: &DemoProject) -> String {
         DemoStep::Run(run) => Some(demo::command_line(&run.words)),
         DemoStep::Remand(_) => None,
     });
-    format!(
-        "{sample} in {}.\n\n  $ {}\n\nThe agents are scripted and make mistakes. The edits, the checks, the rulings and \
-         the commit are real.\n\n",
-        project.checkout().display(),
-        first.unwrap_or_default()
-    )
+    let place = indented(&format!("{sample} in {}.", project.checkout().display()), 0);
+    let scripted =
+        "The agents are scripted and make mistakes. Edits, checks, rulings and the commit are real.";
+    format!("{place}\n  $ {}\n\n{}\n", first.unwrap_or_default(), indented(scripted, 0))
 }
 
-/// Shows the evidence of the last run, and commands for details.
+/// Shows how the last run ended, and commands for details.
 fn closing(
     context: &CommandContext<'_>,
     choice: &ChosenDemo,
@@ -137,27 +135,27 @@ fn closing(
     let Some(last) = played.runs.last() else {
         return Ok(String::new());
     };
-    let reader = Workplace::open(context, Vec::new())?.reader()?;
-    let evidence = bundle::text(&reader, &last.run)?;
+    let workplace = Workplace::open(context, Vec::new())?;
+    let reader = workplace.reader()?;
+    let ink = Ink::of_stdout();
+    let summary = RunClosing::read(&workplace, &reader, &last.run)?.summary(ink)?;
     let fill_in = |command: &str| command.replace("{branch}", &last.branch).replace("{run}", &last.run.0);
-    let closer: Vec<(String, &str)> = choice
-        .demonstration
-        .closer
-        .iter()
-        .map(|closer| (fill_in(&closer.command), closer.about.as_str()))
-        .collect();
-    let width = closer.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
-    let closer: Vec<String> =
-        closer.iter().map(|(command, about)| format!("  {command:<width$}  # {about}\n")).collect();
-    let line = "─".repeat(80);
+    let mut closer = TextTable::list(&[ColumnFit::Whole, ColumnFit::Wrap], 2);
+    for command in &choice.demonstration.closer {
+        closer.row(vec![
+            Cell::new(fill_in(&command.command)),
+            Cell::new(format!("# {}", command.about)).toned(Tone::Faint),
+        ]);
+    }
     let caught = match played.caught {
         1 => "1 defect was".to_string(),
         caught => format!("{caught} defects were"),
     };
+    let line = "─".repeat(page_width().min(80));
     Ok(format!(
-        "\n{line}\n\n{evidence}\n{line}\n\n{caught} caught on the way. For details:\n\n  cd {}\n{}",
+        "\n{line}\n{summary}\n{caught} caught on the way. For details:\n\n  cd {}\n{}",
         project.checkout().display(),
-        closer.concat()
+        closer.render(ink)
     ))
 }
 
@@ -168,7 +166,8 @@ fn to_json(choice: &ChosenDemo, project: &DemoProject, played: &DemoResult) -> V
         .map(|row| {
             json!({
                 "run": row.run,
-                "ended": row.ended,
+                "stage": row.stage,
+                "reason": row.reason,
                 "confidence": row.confidence_level(),
                 "branch": row.branch,
             })

@@ -5,7 +5,7 @@ use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_engine::quality::{self, Complexity, Prediction, RegressionResult, RunEffort, fit_line};
 use remand_ledger::Reader;
-use remand_ledger::query::{RunRow, RunStage, Totals};
+use remand_ledger::query::{RunRow, Totals};
 use remand_terminal::output::{print, print_json};
 use remand_terminal::table::{Cell, ColumnFit, TextTable};
 use remand_terminal::{CommandFailure, ExitCode, Ink, amount, line};
@@ -109,7 +109,7 @@ fn past(reader: &Reader, subject: &Subject) -> Result<Vec<Past>, CommandFailure>
     let mut past = Vec::new();
     for row in reader.runs()? {
         let is_subject = subject.run.as_ref().is_some_and(|estimated| estimated.run == row.run);
-        if row.workflow != subject.workflow || row.stage != RunStage::Done || is_subject {
+        if row.workflow != subject.workflow || !row.stage.is_finished() || is_subject {
             continue;
         }
         if let Some(complexity) = quality::run_complexity(reader, &row)? {

@@ -10,7 +10,7 @@ use remand_kernel::finding::{Category, FindingKind, Severity};
 use remand_kernel::state::FiledStatus;
 use remand_ledger::query::FindingRow;
 use remand_terminal::output::{print, print_json};
-use remand_terminal::table::{WIDTH, indented};
+use remand_terminal::table::{indented, page_width};
 use remand_terminal::{CommandFailure, ExitCode, Ink, Tone, line};
 use serde_json::json;
 
@@ -83,9 +83,9 @@ fn block(finding: &FindingRow, ink: Ink) -> String {
     } else {
         status_name(finding.status).to_string()
     });
-    let (id, about) = (line::cut(&line::one(&finding.id), WIDTH - 2), about.join(", "));
+    let (id, about) = (line::cut(&line::one(&finding.id), page_width().saturating_sub(2)), about.join(", "));
     let painted = ink.paint(Tone::Strong, &id);
-    let head = if line::width(&id) + line::width(&about) + 4 <= WIDTH {
+    let head = if line::width(&id) + line::width(&about) + 4 <= page_width() {
         format!("  {painted}  {about}\n")
     } else {
         format!("  {painted}\n{}", indented(&about, 6))

@@ -33,7 +33,9 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
             let has_request =
                 |row: &RunRow| !row.stage.is_over() && requests.iter().any(|request| request.run == row.run);
             let can_continue = |row: &RunRow| {
-                row.stage == RunStage::Running || has_request(row) || host::is_unfinished(&workplace, row)
+                matches!(row.stage, RunStage::Running | RunStage::Interrupted)
+                    || has_request(row)
+                    || host::is_unfinished(&workplace, row)
             };
             reader.runs()?.into_iter().filter(can_continue).collect()
         }
@@ -45,7 +47,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     let (mut driven, mut exit) = (0, ExitCode::Done);
     for row in &runs {
         if row.stage.is_over() && !host::is_unfinished(&workplace, row) {
-            let what = format!("run {} is over: {}", row.run, row.ended.as_deref().unwrap_or_default());
+            let what = format!("run {} is over: {}", row.run, row.outcome());
             let hint = match retrying::command_for(&reader, &row.run) {
                 Some(retry) => {
                     format!("`{retry}` tries the failed phase again and keeps everything before it")

@@ -4,13 +4,15 @@ use crate::beginning::{self, SubjectArg};
 use crate::context::CommandContext;
 use crate::driving;
 use crate::host;
+use crate::outlook::Outlook;
 use crate::recording;
 use crate::request_text::RequestText;
 use crate::workplace::{self, Workplace};
 use remand_engine::config::Flag;
 use remand_engine::host::NewRun;
-use remand_terminal::output::tell;
-use remand_terminal::{CommandFailure, ExitCode, invocation};
+use remand_terminal::output::{print_line, tell};
+use remand_terminal::{CommandFailure, ExitCode, Ink, invocation};
+use serde_json::json;
 use std::path::PathBuf;
 
 #[derive(Debug, Default, clap::Args)]
@@ -117,9 +119,10 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         recording::check_writable(file)?;
     }
     let run = beginning.run.clone();
-    if !context.json {
-        let bound = beginning::describe_bound(&beginning.program, beginning.start.mode);
-        tell(&format!("run {run}: {}, {}, {bound}", beginning.program.name, beginning.start.mode.name()));
+    let outlook = Outlook::read(&workplace, &beginning)?;
+    match context.json {
+        true => print_line(&json!({ "run": run, "outlook": outlook.json() }))?,
+        false => tell(outlook.text(Ink::of_stderr()).trim_end()),
     }
     let mut host = host::open(&workplace)?;
     host.begin(beginning)?;

@@ -4,11 +4,14 @@ use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_engine::clock;
 use remand_ledger::Reader;
-use remand_ledger::query::{RunRow, RunStage};
+use remand_ledger::query::RunRow;
 use remand_terminal::output::{print, print_json};
 use remand_terminal::table::{Cell, ColumnFit, TextTable};
 use remand_terminal::{CommandFailure, ExitCode, Ink, Tone, amount, line};
 use serde_json::json;
+
+/// The maximum length of an outcome with its reason in the table, in columns.
+const MAX_OUTCOME: usize = 90;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -49,9 +52,9 @@ fn table(rows: &[RunRow]) -> TextTable {
     let mut table = TextTable::new(&[
         ("run", ColumnFit::Whole),
         ("workflow", ColumnFit::Cut),
-        ("stage", ColumnFit::Whole),
+        ("outcome", ColumnFit::Wrap),
         ("confidence", ColumnFit::Whole),
-        ("dispatches", ColumnFit::Whole),
+        ("cost", ColumnFit::Whole),
         ("age", ColumnFit::Whole),
         ("request", ColumnFit::Cut),
     ]);
@@ -59,24 +62,18 @@ fn table(rows: &[RunRow]) -> TextTable {
         table.row(vec![
             Cell::new(&row.run.0),
             Cell::new(&row.workflow),
-            Cell::new(row.stage.name()).toned(tone(row.stage)),
+            Cell::new(line::cut(&line::one(&row.outcome()), MAX_OUTCOME)).toned(Tone::of_stage(row.stage)),
             Cell::new(row.confidence_level().name()),
-            Cell::new(amount::grouped(row.used.dispatches)),
+            Cell::new(amount::sum_or_unknown(
+                amount::money(row.used.money),
+                row.used.unpriced,
+                row.used.dispatches,
+            )),
             Cell::new(amount::age(now, row.created_at.0)),
             Cell::new(line::first(&row.request)),
         ]);
     }
     table
-}
-
-/// The colour of a stage.
-pub fn tone(stage: RunStage) -> Tone {
-    match stage {
-        RunStage::Running => Tone::Plain,
-        RunStage::Waiting | RunStage::Paused => Tone::Doubtful,
-        RunStage::Done => Tone::Good,
-        RunStage::Failed | RunStage::Stopped | RunStage::Cancelled => Tone::Bad,
-    }
 }
 
 /// The run that the user names, or the latest.
@@ -94,10 +91,6 @@ pub fn find_run(reader: &Reader, name: Option<&str>) -> Result<RunRow, CommandFa
 
 /// The line about a run at the top of a command's output.
 pub fn heading(row: &RunRow) -> String {
-    let status = match &row.ended {
-        Some(ended) => line::one(ended),
-        None => row.stage.name().to_string(),
-    };
-    let title = format!("{} · {} · {status}", row.run, line::one(&row.workflow));
-    line::cut(&title, remand_terminal::table::WIDTH)
+    let title = format!("{} · {} · {}", row.run, line::one(&row.workflow), line::one(&row.outcome()));
+    line::cut(&title, remand_terminal::table::page_width())
 }

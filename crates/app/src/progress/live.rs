@@ -2,10 +2,12 @@
 
 use super::words;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use remand_engine::activity::ActivityBoard;
 use remand_engine::host::{CommittedStep, DriveWatch, ResumedRun};
 use remand_kernel::{Command, Program, State};
 use remand_ledger::{RunId, RunPosition};
-use remand_terminal::{Stop, line};
+use remand_terminal::table::terminal_width;
+use remand_terminal::{Ink, Stop, line};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -17,15 +19,25 @@ pub struct Live {
     bars: MultiProgress,
     /// The position of the run and what it has spent.
     head: ProgressBar,
-    running: BTreeMap<(RunId, String), ProgressBar>,
+    running: BTreeMap<(RunId, String), RunningLine>,
+    activity: ActivityBoard,
+}
+
+/// The line of a running command.
+#[derive(Debug)]
+struct RunningLine {
+    bar: ProgressBar,
+    text: String,
+    /// What the command did when the line was last drawn.
+    doing: Option<String>,
 }
 
 impl Live {
-    pub fn new(stop: Stop) -> Live {
+    pub fn new(stop: Stop, activity: ActivityBoard) -> Live {
         let bars = MultiProgress::new();
         let head = bars.add(ProgressBar::new_spinner());
         head.set_style(style("{elapsed_precise} {wide_msg}"));
-        Live { stop, started: Instant::now(), bars, head, running: BTreeMap::new() }
+        Live { stop, started: Instant::now(), bars, head, running: BTreeMap::new(), activity }
     }
 }
 
@@ -39,9 +51,11 @@ impl Live {
         for command in words::running(program, commands) {
             let bar = self.bars.add(ProgressBar::new_spinner());
             bar.set_style(style("        {spinner} {wide_msg} {elapsed}"));
-            bar.set_message(line::one(&command.text));
+            let text = line::one(&command.text);
+            bar.set_message(text.clone());
             bar.enable_steady_tick(Duration::from_millis(250));
-            self.running.insert((run.clone(), command.id.unwrap_or_default()), bar);
+            let line = RunningLine { bar, text, doing: None };
+            self.running.insert((run.clone(), command.id.unwrap_or_default()), line);
         }
     }
 
@@ -60,14 +74,15 @@ impl DriveWatch for Live {
     }
 
     fn committed(&mut self, committed: &CommittedStep<'_>) {
-        let elapsed = words::clock(self.started.elapsed());
         let change = words::change(committed);
         for line in words::lines(committed.run, &change) {
-            let _ = self.bars.println(format!("{elapsed:>7}  {line}"));
+            for part in line.render(self.started.elapsed(), Ink::of_stderr(), terminal_width()) {
+                let _ = self.bars.println(part);
+            }
         }
         for id in change.closed {
-            if let Some(bar) = self.running.remove(&(committed.run.clone(), id)) {
-                bar.finish_and_clear();
+            if let Some(line) = self.running.remove(&(committed.run.clone(), id)) {
+                line.bar.finish_and_clear();
             }
         }
         self.add_lines(committed.run, committed.program, &committed.step.commands);
@@ -78,6 +93,15 @@ impl DriveWatch for Live {
     }
 
     fn waiting(&mut self) {
+        for ((run, command), line) in &mut self.running {
+            let doing = self.activity.line(run, command);
+            if let Some(what) = &doing
+                && doing != line.doing
+            {
+                line.bar.set_message(format!("{}: {}", line.text, line::one(what)));
+                line.doing = doing;
+            }
+        }
         self.head.tick();
     }
 

@@ -5,6 +5,7 @@ mod live;
 mod plain;
 pub mod words;
 
+use remand_engine::activity::ActivityBoard;
 use remand_engine::host::DriveWatch;
 use remand_terminal::Stop;
 use remand_terminal::ink::is_capable;
@@ -14,12 +15,12 @@ pub use live::Live;
 pub use plain::Plain;
 
 /// The view for this output.
-pub fn view(json: bool, stop: &Stop) -> Box<dyn DriveWatch> {
+pub fn view(json: bool, stop: &Stop, activity: ActivityBoard) -> Box<dyn DriveWatch> {
     if json {
         Box::new(JsonLines::new(stop.clone()))
     } else if is_capable(&std::io::stderr()) {
-        Box::new(Live::new(stop.clone()))
+        Box::new(Live::new(stop.clone(), activity))
     } else {
-        Box::new(Plain::new(stop.clone()))
+        Box::new(Plain::new(stop.clone(), activity))
     }
 }

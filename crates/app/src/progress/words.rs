@@ -9,8 +9,11 @@ use remand_ledger::fact::{Check, NoteKind};
 use remand_ledger::view::{CommandKind, CommandView};
 use remand_ledger::{JournalEntry, RunChange, RunId};
 use remand_terminal::amount::money;
-use remand_terminal::{invocation, line};
+use remand_terminal::{Ink, Tone, invocation, line};
 use std::time::Duration;
+
+/// How far the rest of a wrapped line is indented.
+const HANG: usize = 4;
 
 /// A committed step in the form that all readers of a run use.
 pub fn change(committed: &CommittedStep<'_>) -> RunChange {
@@ -26,18 +29,45 @@ pub fn change(committed: &CommittedStep<'_>) -> RunChange {
     RunChange::of(committed.program, committed.state, 0, &entry)
 }
 
+/// A line about a run, with its colour.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgressLine {
+    pub tone: Tone,
+    pub text: String,
+}
+
+impl ProgressLine {
+    fn new(tone: Tone, text: String) -> ProgressLine {
+        ProgressLine { tone, text }
+    }
+
+    /// The line with the time in front of it, wrapped at words if a terminal shows it.
+    pub fn render(&self, elapsed: Duration, ink: Ink, width: Option<usize>) -> Vec<String> {
+        let time = format!("{:>7}  ", clock(elapsed));
+        let room = width.map_or(usize::MAX, |width| width.saturating_sub(time.len()));
+        let lines = line::hanging(&self.text, HANG, room);
+        let lead = |at: usize| if at == 0 { ink.paint(Tone::Faint, &time) } else { " ".repeat(time.len()) };
+        lines
+            .iter()
+            .enumerate()
+            .map(|(at, part)| format!("{}{}", lead(at), ink.paint(self.tone, part)))
+            .collect()
+    }
+}
+
 /// The lines of one step of a run: notes, failed checks, rulings and commands.
-pub fn lines(run: &RunId, change: &RunChange) -> Vec<String> {
+pub fn lines(run: &RunId, change: &RunChange) -> Vec<ProgressLine> {
     let mut lines = Vec::new();
+    let mut add = |tone: Tone, text: String| lines.push(ProgressLine::new(tone, text));
     for note in &change.notes {
         let text = line::one(&note.text);
         match note.kind {
-            NoteKind::Violation => lines.push(format!("! violation: {text}")),
-            NoteKind::Degradation => lines.push(format!("! degraded: {text}")),
-            NoteKind::Concern => lines.push(format!("! concern: {text}")),
-            NoteKind::Warning => lines.push(format!("! {text}")),
-            NoteKind::Regression => lines.push(format!("! regression: {text}")),
-            NoteKind::Interrupted => lines.push(format!("! {text}")),
+            NoteKind::Violation => add(Tone::Bad, format!("! violation: {text}")),
+            NoteKind::Degradation => add(Tone::Doubtful, format!("! degraded: {text}")),
+            NoteKind::Concern => add(Tone::Doubtful, format!("! concern: {text}")),
+            NoteKind::Warning => add(Tone::Doubtful, format!("! {text}")),
+            NoteKind::Regression => add(Tone::Bad, format!("! regression: {text}")),
+            NoteKind::Interrupted => add(Tone::Doubtful, format!("! {text}")),
             NoteKind::Decision | NoteKind::Lesson | NoteKind::Proposal | NoteKind::Mapped => {}
         }
     }
@@ -47,17 +77,17 @@ pub fn lines(run: &RunId, change: &RunChange) -> Vec<String> {
         let task = check.task.as_deref().map_or_else(String::new, |task| format!("[{task}]"));
         let output = line::one(remand_checks::most_informative_line(&check.snippet));
         let output = if output.is_empty() { "no output" } else { &output };
-        lines.push(format!("  {} failed: {output}", line::one(&format!("{}{task}", check.name))));
+        add(Tone::Bad, format!("  {} failed: {output}", line::one(&format!("{}{task}", check.name))));
     }
     if let Some(check) = change.checks.iter().find(failed) {
-        lines.push(format!("    whole output: {}", output_command(run, &check.name)));
+        add(Tone::Plain, format!("    whole output: {}", output_command(run, &check.name)));
     }
     for ruling in &change.rulings {
-        lines.push(format!("⇒ {}", line::one(&ruling.line())));
-        lines.push(format!("    {}: {}", ruling.rule, line::one(&ruling.why)));
+        add(Tone::Strong, format!("⇒ {}", line::one(&ruling.line())));
+        add(Tone::Faint, format!("    {}: {}", ruling.rule, line::one(&ruling.why)));
     }
     if let Some(failed) = &change.failed {
-        lines.push(format!("    whole output: {}", output_command(run, failed)));
+        add(Tone::Plain, format!("    whole output: {}", output_command(run, failed)));
     }
     for command in &change.commands {
         let arrow = match command.kind {
@@ -65,7 +95,7 @@ pub fn lines(run: &RunId, change: &RunChange) -> Vec<String> {
             CommandKind::Question => "?",
             CommandKind::Cancel | CommandKind::Discard | CommandKind::Restore => "←",
         };
-        lines.push(format!("{arrow} {}", line::one(&command.text)));
+        add(Tone::Plain, format!("{arrow} {}", line::one(&command.text)));
     }
     lines
 }
@@ -76,12 +106,11 @@ pub fn output_command(run: &RunId, name: &str) -> String {
 }
 
 /// The lines of a resumed run: commands that run again, and what was spent so far.
-pub fn resumed(resumed: &ResumedRun<'_>) -> Vec<String> {
+pub fn resumed(resumed: &ResumedRun<'_>) -> Vec<ProgressLine> {
     let running = running(resumed.program, resumed.open);
-    let mut lines: Vec<String> =
-        running.iter().map(|command| format!("→ again: {}", line::one(&command.text))).collect();
-    lines.push(format!("  {} so far", spent(&resumed.state.used, &resumed.state.limits)));
-    lines
+    let again = running.iter().map(|command| format!("→ again: {}", line::one(&command.text)));
+    let so_far = format!("  {} so far", spent(&resumed.state.used, &resumed.state.limits));
+    again.chain([so_far]).map(|text| ProgressLine::new(Tone::Plain, text)).collect()
 }
 
 /// The dispatches and operations among some commands.

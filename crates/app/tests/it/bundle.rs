@@ -63,7 +63,7 @@ fn the_bundle_says_how_far_to_trust_the_work_and_why() {
     assert!(back.contains(&format!("git branch -D {}", run.branch)) && back.contains("git revert"), "{back}");
     let cost = section(&bundle, "Cost");
     assert!(
-        cost.contains("16 dispatches") && cost.contains("1600 tokens") && cost.contains("money: 0.16"),
+        cost.contains("16 dispatches") && cost.contains("1600 tokens") && cost.contains("cost: $0.16"),
         "{cost}"
     );
     let gates = section(&bundle, "Gates");

@@ -41,10 +41,10 @@ fn a_cancel_from_another_process_kills_the_agent_and_all_its_processes() {
     assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
     assert!(!is_alive(&mark), "its processes are dead");
     let run = place.latest();
-    assert_eq!(run.stage, RunStage::Cancelled);
+    assert_eq!(run.stage, RunStage::Stopped);
     let runs = place.remand(&["runs", "--json"]).out;
     assert!(runs.contains(r#""confidence": "low""#), "the same as in the table: {runs}");
-    assert!(run.ended.as_deref().is_some_and(|ended| ended.contains("ada")), "{run:?}");
+    assert!(run.reason.as_deref().is_some_and(|reason| reason.contains("ada")), "{run:?}");
     assert_eq!(place.git(&["branch", "--list", "remand/*"]), "");
     assert_eq!(place.git(&["status", "--porcelain"]), "");
     let trees = place.home().join("trees").join(&run.run.0);
@@ -75,7 +75,7 @@ fn a_cancel_ends_a_signer_that_waits_and_leaves_no_branch() {
     assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
     assert!(!is_alive(&mark), "the signer is dead");
     assert_eq!(place.git(&["branch", "--list", "remand/*"]), "");
-    assert_eq!(place.latest().stage, RunStage::Cancelled);
+    assert_eq!(place.latest().stage, RunStage::Stopped);
 }
 
 // CORE-17

@@ -37,7 +37,7 @@ fn a_waiting_run_reaches_its_commit_after_the_checkout_was_cleaned_and_moved() {
     assert!(gates.out.contains(&run.run.0), "{}{}", gates.out, gates.err);
     let answered = remand_in(&place, &moved, &["answer", &run.run.0, "go-on"]);
     assert_eq!(answered.code, 0, "{}{}", answered.out, answered.err);
-    assert_eq!(place.latest().stage, RunStage::Done);
+    assert_eq!(place.latest().stage, RunStage::Committed);
     let names = place.git_in(&moved, &["diff", "--name-only", "work", &run.branch]);
     assert_eq!(names, "sums/sub.py\ntests/test_sub.py\n");
     assert_eq!(place.git_in(&moved, &["status", "--porcelain"]), "");

@@ -99,7 +99,7 @@ fn a_resume_of_several_runs_fails_if_one_of_them_cannot_be_resumed() {
     let some = place.remand(&["resume"]);
     assert_eq!(some.code, 1, "{some:?}");
     let runs = place.reader().runs().expect("runs");
-    assert_eq!(runs.iter().filter(|row| row.stage == RunStage::Done).count(), 1, "{some:?}");
+    assert_eq!(runs.iter().filter(|row| row.stage == RunStage::Committed).count(), 1, "{some:?}");
     drop(other);
     let rest = place.remand(&["resume"]);
     assert_eq!(rest.code, 0, "{rest:?}");
@@ -153,7 +153,7 @@ fn a_killed_cancel_is_finished_by_the_next_command() {
         killed.env("REMAND_DIE_AT", "4").output().expect("the binary runs");
         let run = place.latest().run;
         let artifacts = place.home().join("runs").join(&run.0).join("artifacts");
-        assert_eq!(place.latest().stage, RunStage::Cancelled);
+        assert_eq!(place.latest().stage, RunStage::Stopped);
         assert!(!artifacts.exists());
         let finished = place.remand(&[next, &run.0]);
         assert_eq!(finished.code, if next == "cancel" { 1 } else { 4 }, "{finished:?}");
@@ -168,8 +168,8 @@ fn a_killed_cancel_is_finished_by_the_next_command() {
 /// Asserts that the newest run is over and left nothing behind.
 fn assert_cancelled(place: &Place) {
     let row = place.latest();
-    assert_eq!(row.stage, RunStage::Cancelled);
-    assert!(row.ended.as_deref().is_some_and(|ended| ended.contains("cancelled")), "{row:?}");
+    assert_eq!(row.stage, RunStage::Stopped);
+    assert!(row.reason.as_deref().is_some_and(|reason| reason.contains("cancelled")), "{row:?}");
     assert_eq!(marked_processes(&row.run), Vec::<String>::new());
     assert_eq!(agents::junk(place), Vec::<String>::new());
     assert_untouched(place);
@@ -341,7 +341,7 @@ fn finished_runs_are_released_while_others_are_in_progress() {
     let driver = place.start(&["resume"]);
     await_some("the end of the first run", || {
         let row = place.reader().run(&runs[0].0).expect("a run");
-        (row.stage == RunStage::Done && holder(&runs[0]).is_none()).then_some(())
+        (row.stage == RunStage::Committed && holder(&runs[0]).is_none()).then_some(())
     });
     assert!(holder(&runs[1]).is_some(), "the other run is in progress");
     agents::release(&go);

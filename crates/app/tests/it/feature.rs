@@ -5,7 +5,7 @@ use crate::rehearsed::{
     Script, TRIVIAL, design, finding, implemented, plan, review, role, subtracting, task, verified,
 };
 use remand_kernel::evidence::RowPhase;
-use remand_ledger::query::{CheckFilter, DispatchRow, DispatchStatus};
+use remand_ledger::query::{CheckFilter, DispatchRow, DispatchStatus, RunStage};
 use remand_ledger::{Reader, RunId};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -509,7 +509,7 @@ fn a_plan_that_meets_the_findings_of_an_exhausted_design_review_can_be_committed
 
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let run = place.latest();
-    assert_eq!((run.ended.as_deref(), run.confidence.as_str()), (Some("done"), "medium"));
+    assert_eq!((run.stage.is_finished(), run.confidence.as_str()), (true, "medium"));
     let reader = place.reader();
     let rows = reader.dispatches(&run.run).expect("dispatches");
     let planners: Vec<_> = rows.iter().filter(|row| row.role == "planner").collect();
@@ -546,7 +546,7 @@ fn a_plan_that_disputes_a_binding_finding_goes_on_and_is_handed_over() {
 
     assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
     let run = place.latest();
-    assert_eq!((run.ended.as_deref(), run.confidence.as_str()), (Some("done"), "low"));
+    assert_eq!((run.stage, run.confidence.as_str()), (RunStage::LeftToYou, "low"));
     let rows = place.reader().dispatches(&run.run).expect("dispatches");
     let planners: Vec<_> = rows.iter().filter(|row| row.role == "planner").collect();
     let detail = planners[0].detail.clone().unwrap_or_default();

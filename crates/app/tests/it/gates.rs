@@ -232,7 +232,8 @@ fn a_printed_answer_command_works_with_another_state_directory() {
     let state = place.project().with_file_name("another").display().to_string();
     let shown = place.feature(&Script::subtraction(), &["--interactive", "--state", &state]);
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
-    let command = shown.out.split('`').find(|part| part.starts_with("remand ")).expect("a command");
+    let is_answer = |part: &&str| part.starts_with("remand ") && part.contains(" answer ");
+    let command = shown.out.split('`').find(is_answer).expect("a command");
 
     let words: Vec<&str> = command.split_whitespace().skip(1).collect();
     let answered = place.remand(&words);
@@ -274,7 +275,10 @@ fn the_gate_after_planning_shows_tasks_waves_risks_and_time_and_what_each_option
         "wave 1: task-1 (red, large): The work of task-1: sums/sub.py (red), tests/test_sub.py (green)",
         "wave 1: task-2 (yellow): The work of task-2: sums/add.py (yellow)",
         "wave 2: task-3 (yellow): The work of task-3: README.md (green), sums/sub.py (yellow)",
-        "risk red; started ",
+        "so far: ",
+        " since the start, ",
+        "confidence high, risk red",
+        "read it in full with `remand show plan --run ",
         " of work",
         "continues with baseline, then tasks (3 tasks, at most 4 at once) (default)",
         "sends the work and your note back to plan (1 agent); what depends on it runs again; leaves 2 of 3 in budget revise",

@@ -100,9 +100,9 @@ fn continuing_past_one_limit_lifts_no_other() {
 
     let shown = place.remand(&["answer", "latest", "go-on"]);
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
-    assert_eq!(asked().limit(), Some("money"), "0.01 of 0.005 are spent");
+    assert_eq!(asked().limit(), Some("money"), "$0.01 of $0.005 are spent");
     let status = place.remand(&["status", "latest"]).out;
-    assert!(status.contains("0.01 of 0.005, 0.00 left"), "{status}");
+    assert!(status.contains("$0.01 of $0.005, $0.00 left"), "{status}");
     assert!(status.contains("0 of 1 since the last grant, 1 left"), "{status}");
 
     let shown = place.remand(&["answer", "latest", "go-on"]);
@@ -187,7 +187,7 @@ fn stopping_at_a_limit_names_it() {
     assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
     let shown = place.remand(&["answer", "latest", "stop"]);
     assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
-    let ended = place.latest().ended.expect("over");
+    let ended = place.latest().outcome();
     assert!(ended.contains("limit") && ended.contains("dispatches"), "{ended}");
     assert!(shown.out.contains(&ended), "{}", shown.out);
 }

@@ -24,6 +24,7 @@ mod limits;
 mod money;
 mod monorepo;
 mod other_tools;
+mod outcomes;
 mod outputs;
 mod own_workflow;
 mod parked;

@@ -184,7 +184,7 @@ fn a_check_that_a_later_round_affects_is_run_on_the_tree_that_the_task_started_f
 
     let shown = run(&place, &script, &place.write_outside("rework.yaml", &workflow));
 
-    assert_eq!(place.latest().stage, RunStage::Done, "{}{}", shown.out, shown.err);
+    assert_eq!(place.latest().stage, RunStage::Committed, "{}{}", shown.out, shown.err);
     let rows = place.reader().checks(&place.latest().run, CheckFilter::default()).expect("rows");
     let begun = rows.iter().filter(|row| {
         row.phase == RowPhase::Baseline && row.task.as_deref() == Some("task-2") && row.tier.is_some()

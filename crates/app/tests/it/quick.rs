@@ -72,14 +72,14 @@ fn work_that_no_round_completed_is_left_with_commands_that_take_or_discard_it() 
 
     assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
     let run = place.latest();
-    assert_eq!((run.ended.as_deref(), run.confidence.as_str()), (Some("done"), "low"));
+    assert_eq!((run.stage, run.confidence.as_str()), (RunStage::LeftToYou, "low"));
     assert_eq!(run.used.dispatches, 4);
     let nothing = place.remand(&["rollback", "latest"]);
     assert!(nothing.out.contains("there is nothing to revert"), "{}{}", nothing.out, nothing.err);
     let (take, discard) =
         (format!("git merge --squash {}", run.branch), format!("git branch -D {}", run.branch));
-    assert!(shown.out.contains(&format!("`{take}`")), "{}", shown.out);
-    assert!(shown.out.contains(&format!("`{discard}`")), "{}", shown.out);
+    assert!(shown.out.contains(&take), "{}", shown.out);
+    assert!(shown.out.contains(&discard), "{}", shown.out);
     place.git(&take.split(' ').skip(1).collect::<Vec<_>>());
     assert_eq!(
         place.git(&["diff", "--cached", "--name-only"]),
@@ -262,7 +262,7 @@ fn every_report_of_a_run_says_that_its_commit_was_undone() {
     let events = place.latest().seq;
     assert_eq!(place.remand(&["rollback", "latest", "--yes"]).code, 0);
     assert_eq!(place.latest().seq, events);
-    assert_eq!(place.latest().stage, RunStage::Done);
+    assert_eq!(place.latest().stage, RunStage::Committed);
     assert_eq!(place.remand(&["audit"]).code, 0);
 }
 

@@ -22,7 +22,7 @@ fn a_retry_continues_at_the_phase_that_failed_and_keeps_everything_before_it() {
     let failed = place.quick(&fragile(), &[]);
     assert_eq!(failed.code, 4, "{failed:?}");
     let run = place.latest();
-    assert_eq!(run.ended.as_deref(), Some("failed at review: no-result"));
+    assert_eq!(run.outcome(), "failed: review ended with no-result");
     assert!(failed.out.contains(&format!("remand retry {}", run.run)), "{}", failed.out);
 
     let status = place.remand(&["status", &run.run.0]).out;
@@ -42,7 +42,7 @@ fn a_retry_continues_at_the_phase_that_failed_and_keeps_everything_before_it() {
     let dispatches = place.reader().dispatches(&run.run).expect("dispatches");
     let roles: Vec<(&str, u16)> = dispatches.iter().map(|row| (row.role.as_str(), row.attempt)).collect();
     assert_eq!(roles, [("implementer", 1), ("reviewer", 1), ("reviewer", 2), ("reviewer", 3)]);
-    assert_eq!(place.latest().stage, RunStage::Done);
+    assert_eq!(place.latest().stage, RunStage::Committed);
     assert!(place.git(&["show", &format!("{}:sums/sub.py", run.branch)]).contains("a - b"));
     let log = place.remand(&["log", &run.run.0]).out;
     assert!(log.contains("retried by"), "{log}");
@@ -75,7 +75,7 @@ fn a_retry_that_is_killed_at_any_point_is_completed() {
             let is_retried = place.latest().stage != RunStage::Failed;
             let continued = place.remand(&[if is_retried { "resume" } else { "retry" }]);
             assert_eq!(continued.code, 0, "killed at {point}: {continued:?}");
-            assert_eq!(place.latest().stage, RunStage::Done);
+            assert_eq!(place.latest().stage, RunStage::Committed);
             let commits = place.git(&["log", "--format=%B", &place.latest().branch]);
             assert_eq!(commits.matches("Remand-Confidence: high").count(), 1, "killed at {point}: {commits}");
             continue;

@@ -117,7 +117,7 @@ fn a_cancel_from_another_process_ends_a_run_that_asks_at_a_terminal() {
 
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     assert_eq!(run_on_tty.code(), 4, "{}", run_on_tty.screen());
-    assert_eq!(place.latest().stage, RunStage::Cancelled);
+    assert_eq!(place.latest().stage, RunStage::Stopped);
     let reported = format!("run {}: ada cancelled it, from another process", place.latest().run);
     run_on_tty.wait_for(&reported);
 }
@@ -198,7 +198,7 @@ fn the_live_view_passes_no_command_of_an_agent_on_to_the_terminal() {
     let mut run_on_tty =
         TerminalRun::live(&place, &["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
     assert_eq!(run_on_tty.code(), 4, "{}", run_on_tty.screen());
-    run_on_tty.wait_for("details:");
+    run_on_tty.wait_for("details");
     let screen = run_on_tty.screen();
     assert!(screen.contains("TODO/abad"), "{screen}");
     let hostile_sequences = ["]0;", "\u{1b}[2J", "\u{9b}", "bad\rGOOD"];

@@ -54,7 +54,7 @@ pub fn run(place: &Place, rehearsal: &str, more: &[&str]) -> Shown {
 /// The result of a finished run, without times, ids, and the order in which parallel tasks ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    ended: Option<String>,
+    outcome: String,
     confidence: String,
     tree: String,
     commits: String,
@@ -131,7 +131,7 @@ pub fn outcome(place: &Place) -> Outcome {
         .collect();
     checks.sort();
     Outcome {
-        ended: row.ended.clone(),
+        outcome: row.outcome(),
         confidence: row.confidence.clone(),
         tree: place.git(&["rev-parse", &format!("{tip}^{{tree}}")]),
         commits: place.git(&["rev-list", "--count", &format!("{}..{tip}", row.base)]),

@@ -139,7 +139,7 @@ fn a_baseline_that_an_agent_invents_is_recorded_as_a_failed_row() {
     assert!(!reported[0].passed && reported[0].reason.contains("claims that `build` failed"), "{reported:?}");
     let (run, all) = (place.latest(), "one confidence, in every report");
     assert_eq!(run.confidence, "medium", "{all}");
-    assert!(shown.out.contains("done, confidence medium"), "{all}: {}", shown.out);
+    assert!(shown.out.contains("committed, confidence medium"), "{all}: {}", shown.out);
     assert!(place.remand(&["evidence"]).out.contains("## Confidence: medium"), "{all}");
     assert!(
         place.git(&["log", "-1", "--format=%B", &run.branch]).contains("Remand-Confidence: medium"),

@@ -80,7 +80,7 @@ fn a_request_becomes_a_verified_commit_through_seven_roles() {
         phases(&place),
         ["planning", "design", "design-review", "code", "code-review", "test", "postmortem"]
     );
-    assert_eq!((run.ended.as_deref(), run.confidence.as_str()), (Some("done"), "high"));
+    assert_eq!((run.outcome(), run.confidence.as_str()), ("committed".to_string(), "high"));
     let changed = place.git(&["diff", "--name-only", "work", &run.branch]);
     assert_eq!(changed, "sums/sub.py\ntests/test_sub.py\n");
     let analyst = reader.dispatches(&run.run).expect("dispatches").pop().expect("the analyst");

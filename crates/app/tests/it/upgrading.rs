@@ -64,5 +64,5 @@ fn a_run_in_a_ledger_of_an_older_format_is_cancelled() {
     make_older(&place);
     let shown = place.remand(&["cancel", "latest"]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
-    assert_eq!(place.latest().ended.as_deref(), Some("cancelled by ada"));
+    assert_eq!(place.latest().outcome(), "stopped: cancelled by ada");
 }

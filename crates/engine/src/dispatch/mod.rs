@@ -30,7 +30,7 @@ use hidden_settings::HiddenSettings;
 use inspection::Inspection;
 use prompt::{DispatchPrompt, PartPlace, PlacedPart};
 use remand_agents::driver::{AgentReport, DispatchContext, Driver, Permissions, Session};
-use remand_agents::output::OutputReader;
+use remand_agents::output::{AgentActivity, OutputReader};
 use remand_agents::rehearsal::DispatchInfo;
 use remand_agents::submission::Terms;
 use remand_contract::{Expectation, SchemaId};
@@ -394,19 +394,40 @@ fn run(prepared: &Prepared<'_>) -> Result<(JobEnd, OutputReader), Trouble> {
     let start = AgentStart { command: *id, number: *number, at: clock::now() };
     let signs_of_life = Mutex::new(site.store().record_start(&site.run, &start)?);
     let transcript = Mutex::new(Transcript::open(&prepared.folder, &site.settings().redactor));
+    let report_activity = activity_reporter(prepared);
     let watch: LineWatch = Arc::new(move |stream, line: &[u8]| {
         signs_of_life.lock().unwrap_or_else(PoisonError::into_inner).record();
         transcript.lock().unwrap_or_else(PoisonError::into_inner).add(line);
         let mut output = shared_output.lock().unwrap_or_else(PoisonError::into_inner);
-        match stream {
+        let after = match stream {
             Stream::Stdout => output.line(line),
             Stream::Stderr => output.stderr_line(line),
-        }
+        };
+        report_activity(output.activity());
+        after
     });
     let ended = remand_process::run_watched(&process, &prepared.job.cancel, watch)
         .map_err(|error| Trouble::environment(error.to_string()))?;
     let output = output.lock().unwrap_or_else(PoisonError::into_inner).clone();
     Ok((ended, output))
+}
+
+/// Shows what the agent does to people who watch, without secrets and with paths inside the tree.
+fn activity_reporter(prepared: &Prepared<'_>) -> impl Fn(AgentActivity) + Send + Sync + use<> {
+    let Job { site, id, .. } = prepared.job;
+    let settings = site.settings();
+    let (board, redactor) = (settings.activity.clone(), settings.redactor.clone());
+    let (run, command) = (site.run.clone(), id.to_string());
+    let tree = format!("{}/", prepared.context().tree.display());
+    let last = Mutex::new(AgentActivity::default());
+    move |activity| {
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        if *last != activity {
+            let text = activity.to_string().replace(&tree, "");
+            board.report(&run, &command, redactor.redact(&text).into_owned());
+            *last = activity;
+        }
+    }
 }
 
 /// Minimum length of a result, in characters.

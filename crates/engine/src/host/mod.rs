@@ -146,6 +146,10 @@ impl<E: Effects> Host<E> {
         })
     }
 
+    pub fn effects(&self) -> &E {
+        &self.effects
+    }
+
     pub fn store(&self) -> &dyn Store {
         &*self.store
     }

@@ -38,7 +38,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
         match commit(job, &message, &first)? {
             FinalCommit::HookChangedTree { tree, .. } => {
                 if let Some(why) = verify_hook_tree(job, &tree, &mut done)? {
-                    return Ok(report_refusal(done, &why));
+                    return Ok(report_refusal(done, &why, None));
                 }
                 let _main = job.site.hold_main();
                 job.trees.record(&tree, "changes of the commit hook", &again)?;
@@ -70,16 +70,18 @@ fn commit_stubs(job: &Job, message: CommitMessage) -> Result<CommitMessage, Trou
 fn report_end(job: &Job, done: Done, last: FinalCommit) -> Done {
     match last {
         FinalCommit::Committed { commit } => report_commit(job, done, &commit),
-        FinalCommit::NothingToCommit => report_refusal(done, "the run changed nothing"),
-        FinalCommit::HookRefused { output } => match output.trim() {
-            "" => report_refusal(done, "a commit hook refused without a message"),
-            output => {
-                let hint = if DENIED.iter().any(|denied| output.contains(denied)) { HINT } else { "" };
-                report_refusal(done, &format!("a commit hook refused: {}{hint}", job.site.redact(output)))
+        FinalCommit::NothingToCommit => report_refusal(done, "the run changed nothing", None),
+        FinalCommit::HookRefused { output } => {
+            let output = job.site.redact(output.trim());
+            let hook = Some(remand_checks::most_informative_line(&output).to_string());
+            if output.is_empty() {
+                return report_refusal(done, "a commit hook refused without a message", hook);
             }
-        },
+            let hint = if DENIED.iter().any(|denied| output.contains(denied)) { HINT } else { "" };
+            report_refusal(done, &format!("a commit hook refused: {output}{hint}"), hook)
+        }
         FinalCommit::HookChangedTree { .. } => {
-            report_refusal(done, "a commit hook changed the tree a second time")
+            report_refusal(done, "a commit hook changed the tree a second time", None)
         }
     }
 }
@@ -117,18 +119,18 @@ fn commit(job: &Job, message: &CommitMessage, command: &str) -> Result<FinalComm
     Ok(job.trees.commit(&documents, message, command, &hook_files)?)
 }
 
-fn report_refusal(mut done: Done, why: &str) -> Done {
+fn report_refusal(mut done: Done, why: &str, hook: Option<String>) -> Done {
     done.report.says = "hook-refused".to_string();
     done.note(NoteKind::Warning, format!("not committed: {why}"));
-    done.facts.delivery = Some(Delivery::Refused { reason: why.to_string() });
+    done.facts.delivery = Some(Delivery::Refused { reason: why.to_string(), hook });
     done
 }
 
-/// Why the last attempt to commit the run's work failed; `None` if no attempt failed.
-pub fn last_refusal(reader: &Reader, run: &RunId) -> Result<Option<String>, Trouble> {
+/// Why the last attempt to commit the run's work failed, with the line of the hook; `None` if no attempt failed.
+pub fn last_refusal(reader: &Reader, run: &RunId) -> Result<Option<(String, Option<String>)>, Trouble> {
     let deliveries = reader.deliveries(run)?;
     Ok(deliveries.into_iter().rev().find_map(|row| match row.delivery {
-        Delivery::Refused { reason } => Some(reason),
+        Delivery::Refused { reason, hook } => Some((reason, hook)),
         Delivery::Committed { .. } | Delivery::HandedOver { .. } | Delivery::Nothing => None,
     }))
 }

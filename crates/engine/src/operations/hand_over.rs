@@ -16,14 +16,15 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
         return Ok(done);
     }
     let commands = trees.hand_over(&job.id.to_string())?;
-    let why = commit::last_refusal(&job.site.reader()?, &job.site.run)?;
-    let why = why.unwrap_or_else(|| format!("confidence {}", job.state.confidence.name()));
+    let refusal = commit::last_refusal(&job.site.reader()?, &job.site.run)?;
+    let (why, hook) =
+        refusal.unwrap_or_else(|| (format!("the confidence is {}", job.state.confidence.name()), None));
     let text = format!(
         "nothing was committed for you ({why}); take the work with `{}`, or discard it with `{}`",
         commands.take, commands.discard
     );
     done.note(NoteKind::Warning, text);
     done.facts.delivery =
-        Some(Delivery::HandedOver { reason: why, take: commands.take, discard: commands.discard });
+        Some(Delivery::HandedOver { reason: why, take: commands.take, discard: commands.discard, hook });
     Ok(done)
 }

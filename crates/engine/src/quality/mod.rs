@@ -5,6 +5,7 @@
 
 mod complexity;
 mod figures;
+mod forecast;
 mod groups;
 mod history;
 mod regression;
@@ -12,6 +13,7 @@ mod report;
 
 pub use complexity::{Complexity, run_complexity, task_complexity};
 pub use figures::{Cost, PhaseFigures, RunFigures};
+pub use forecast::{AssumedCost, Forecast, ForecastBasis, Likely, Prospect};
 pub use groups::{PhaseDefects, by_phase};
 pub use history::{Alert, alert};
 pub use regression::{Prediction, RegressionLine, RegressionResult, RunEffort, fit_line};

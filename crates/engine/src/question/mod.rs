@@ -30,6 +30,8 @@ pub struct ApprovalRequest {
     pub context: Vec<String>,
     /// The plan, if the gate asks about one.
     pub plan: Option<PlanOverview>,
+    /// The artifacts that the gate asks about.
+    pub documents: Vec<String>,
     /// What follows from each option, in the order of the gate's options.
     pub implications: Vec<String>,
     /// Milliseconds from the start of the run to the question.
@@ -81,6 +83,10 @@ impl ApprovalRequest {
         });
         Ok(ApprovalRequest {
             context: lines.iter().map(|line| remand_notation::clean(line).replace('\n', " ")).collect(),
+            documents: match (program, phase) {
+                (Some(program), Some(phase)) => documents(reader, gate, program, phase)?,
+                (Some(_) | None, _) => Vec::new(),
+            },
             implications: implications.collect(),
             elapsed: u64::try_from(elapsed).unwrap_or(0),
             plan,
@@ -122,6 +128,23 @@ fn plan(
         }
     }
     Ok(None)
+}
+
+/// The artifacts that the asking phase reads, if the run has them.
+fn documents(
+    reader: &Reader,
+    gate: &GateRow,
+    program: &Program,
+    phase: &Phase,
+) -> Result<Vec<String>, LedgerError> {
+    let mut names = Vec::new();
+    for artifact in &phase.reads {
+        let name = &program.artifacts[artifact.index()];
+        if !reader.artifact_versions(&gate.run, name)?.is_empty() {
+            names.push(name.clone());
+        }
+    }
+    Ok(names)
 }
 
 /// The text that was added to the subject by answers at earlier gates.

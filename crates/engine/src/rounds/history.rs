@@ -31,6 +31,7 @@ pub struct RoundHistory {
     pub is_clean: bool,
     /// Whether the document was committed to the branch as a draft.
     pub is_draft: bool,
+    pub is_cancelled: bool,
     pub started_at: Millis,
     pub last_at: Millis,
     /// The round of the board at each checkpoint of the run.
@@ -49,6 +50,7 @@ impl RoundHistory {
             text: None,
             is_clean: false,
             is_draft: false,
+            is_cancelled: false,
             started_at: Millis(0),
             last_at: Millis(0),
             checkpoints: Vec::new(),

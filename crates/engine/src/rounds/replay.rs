@@ -62,11 +62,11 @@ impl HistoryReplay<'_> {
             Event::Ended { id, outcome, .. } if self.awaited.remove(*id) => {
                 self.apply_end(id.phase, id.seat, outcome, row)?;
             }
+            Event::Cancelled { .. } => self.history.is_cancelled = true,
             Event::Ended { .. }
             | Event::Started(_)
             | Event::Answered { .. }
             | Event::Interrupted { .. }
-            | Event::Cancelled { .. }
             | Event::Paused { .. }
             | Event::Resumed { .. }
             | Event::Retried { .. }

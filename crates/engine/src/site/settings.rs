@@ -1,6 +1,7 @@
 //! The settings that all runs of one process share.
 
 use super::agent_slots::AgentSlots;
+use crate::activity::ActivityBoard;
 use crate::config::Sandbox;
 use crate::home::Home;
 use crate::redact::Redactor;
@@ -42,6 +43,7 @@ pub struct Settings {
     pub agent_slots: AgentSlots,
     /// Versions of the tools that checks use.
     pub tools: ToolVersions,
+    pub activity: ActivityBoard,
 }
 
 impl Settings {

@@ -5,6 +5,7 @@ mod layout;
 mod panics;
 mod running;
 
+use crate::activity::ActivityBoard;
 use crate::dispatch;
 use crate::host::faults::{FaultPoint, reached};
 use crate::host::{CommandReply, Effects, RunAt};
@@ -71,6 +72,11 @@ impl Workshop {
         }
     }
 
+    /// What the commands of this process do at this moment.
+    pub fn activity(&self) -> ActivityBoard {
+        self.settings.activity.clone()
+    }
+
     /// Runs a task in the background, after the earlier ones of its run. The host does not wait: it drives other runs.
     fn run_in_background(&mut self, run: &RunId, kind: &'static str, task: impl FnOnce() + Send + 'static) {
         let position = self.background.add(run);
@@ -132,6 +138,7 @@ impl Effects for Workshop {
                     engine_failed(&format!("the engine panicked: {panic}"), id)
                 }
             };
+            settings.activity.clear(&run, id);
             threads.end(&run, id);
             let ending = settings.redact_ending(ending);
             info!(milliseconds = issued_at.elapsed().as_millis(), outcome = outcome(&ending), "ended");

@@ -87,6 +87,8 @@ pub(crate) fn project(
     memo: &mut Memo,
 ) -> Result<(), Fault> {
     let projection = Projection { conn, replayed, slot };
+    // The row of the run names what happened to its work.
+    projection.project_delivery()?;
     projection.project_run(&mut memo.detail)?;
     projection.project_tasks(&mut memo.tasks)?;
     projection.close_rows(&mut memo.unreported)?;
@@ -96,8 +98,7 @@ pub(crate) fn project(
     projection.project_corrections(&mut memo.sendings)?;
     projection.project_checks()?;
     projection.project_artifacts()?;
-    projection.project_notes()?;
-    projection.project_delivery()
+    projection.project_notes()
 }
 
 impl Projection<'_> {

@@ -38,7 +38,7 @@ fn parse_committed(text: &str) -> Option<Delivery> {
 
 fn parse_not_committed(text: &str) -> Option<Delivery> {
     if let Some(reason) = text.strip_prefix("not committed: ") {
-        return Some(Delivery::Refused { reason: reason.to_string() });
+        return Some(Delivery::Refused { reason: reason.to_string(), hook: None });
     }
     if text == "nothing was changed, so there is nothing to commit or to take" {
         return Some(Delivery::Nothing);
@@ -50,6 +50,7 @@ fn parse_not_committed(text: &str) -> Option<Delivery> {
         reason: reason.to_string(),
         take: take.to_string(),
         discard: discard.to_string(),
+        hook: None,
     })
 }
 
@@ -95,13 +96,17 @@ mod tests {
     #[test]
     fn old_notes_about_uncommitted_work_yield_the_reason() {
         let refused = delivery_from(NoteKind::Warning, "not committed: a commit hook refused");
-        assert_eq!(refused, Some(Delivery::Refused { reason: "a commit hook refused".to_string() }));
+        assert_eq!(
+            refused,
+            Some(Delivery::Refused { reason: "a commit hook refused".to_string(), hook: None })
+        );
         let text = "nothing was committed for you (confidence low); take the work with `git merge x`, or discard it \
                     with `git branch -D x`";
         let handed_over = Delivery::HandedOver {
             reason: "confidence low".to_string(),
             take: "git merge x".to_string(),
             discard: "git branch -D x".to_string(),
+            hook: None,
         };
         assert_eq!(delivery_from(NoteKind::Warning, text), Some(handed_over));
         let nothing = "nothing was changed, so there is nothing to commit or to take";

@@ -2,26 +2,28 @@
 
 use super::Projection;
 use crate::cell::RunStage;
-use crate::column::{ColumnWord, sql_integer};
+use crate::column::{ColumnWord, Json, sql_integer};
 use crate::detail::RunDetail;
 use crate::error::{Fault, LedgerError};
+use crate::fact::Delivery;
 use crate::position::{has_open_seat, lane_states};
 use remand_kernel::event::Risk;
-use remand_kernel::program::{Program, Work};
+use remand_kernel::program::{Confidence, Program, Work};
 use remand_kernel::state::{End, LaneState, Stage, State};
-use remand_kernel::view;
 use rusqlite::{Connection, OptionalExtension, params};
 
 const INSERT_RUN: &str = "INSERT INTO runs (run, workflow, subject, request, slug, mode, base, branch, pinned, version,
-    created_at, updated_at, seq, stage, place, ended, confidence, risk, dispatches, money, unpriced, tokens, time,
+    created_at, updated_at, seq, stage, place, reason, confidence, risk, dispatches, money, unpriced, tokens, time,
     file)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, 'running', '', NULL, 'high', 'green', 0, 0, 0, 0, 0,
     ?13)";
 
 const UPDATE_RUN: &str =
-    "UPDATE runs SET updated_at = ?2, seq = ?3, stage = ?4, place = ?5, ended = ?6, confidence = ?7,
+    "UPDATE runs SET updated_at = ?2, seq = ?3, stage = ?4, place = ?5, reason = ?6, confidence = ?7,
     risk = ?8, dispatches = ?9, money = ?10, unpriced = ?11, tokens = ?12, time = ?13,
     limit_dispatches = ?14, limit_money = ?15, limit_tokens = ?16, limit_time = ?17 WHERE run = ?1";
+
+const DELIVERIES: &str = "SELECT body FROM deliveries WHERE run = ?1 ORDER BY id";
 
 const LOAD_DETAIL: &str = "SELECT body FROM run_details WHERE run = ?1";
 const STORE_DETAIL: &str = "INSERT INTO run_details (run, body) VALUES (?1, ?2)
@@ -35,14 +37,18 @@ impl Projection<'_> {
         let (program, state) = (self.replayed.program, self.replayed.state);
         let (used, limits) = (&state.used, &state.limits);
         let detail = RunDetail::of(program, state);
+        let (stage, reason, confidence) = match state.end() {
+            Some(end) => self.outcome(end)?,
+            None => (stage(program, state), None, state.confidence),
+        };
         self.conn.prepare_cached(UPDATE_RUN)?.execute(params![
             self.replayed.run,
             self.slot.at,
             self.slot.seq,
-            stage(program, state).word(),
+            stage.word(),
             detail.position.to_string(),
-            state.end().map(|end| view::end(program, end)),
-            state.confidence.name(),
+            reason,
+            confidence.name(),
             risk_name(state.risk),
             sql_integer(used.dispatches),
             sql_integer(used.money),
@@ -65,6 +71,47 @@ impl Projection<'_> {
             *stored = json;
         }
         Ok(())
+    }
+
+    /// How a run ended, why, and the confidence in its result.
+    fn outcome(&self, end: &End) -> Result<(RunStage, Option<String>, Confidence), Fault> {
+        let (program, state) = (self.replayed.program, self.replayed.state);
+        let deliveries = self.deliveries()?;
+        let is_committed = deliveries.iter().any(|delivery| matches!(delivery, Delivery::Committed { .. }));
+        let was_refused = deliveries.iter().any(|delivery| matches!(delivery, Delivery::Refused { .. }));
+        // A commit that was refused is a required signal that is missing.
+        let confidence = if was_refused && !is_committed { Confidence::Low } else { state.confidence };
+        let (stage, reason) = match end {
+            End::Done if is_committed => {
+                (RunStage::Committed, state.reverted.as_ref().map(|commit| format!("undone by {commit}")))
+            }
+            End::Done => {
+                let why = deliveries.last().and_then(Delivery::why_not_committed);
+                (RunStage::LeftToYou, why.or_else(|| Some("the workflow commits nothing".to_string())))
+            }
+            End::Failed { phase, signal, exhausted } => {
+                match deliveries.last().and_then(Delivery::refusing_hook) {
+                    Some(hook) => (RunStage::LeftToYou, Some(Delivery::hook_said(hook))),
+                    None => {
+                        let (phase, signal) = (&program.phase(*phase).name, program.signal(*signal));
+                        let budget = exhausted.map(|budget| &program.budget(budget).name);
+                        let used_up =
+                            budget.map_or_else(String::new, |name| format!(", and budget {name} is used up"));
+                        (RunStage::Failed, Some(format!("{phase} ended with {signal}{used_up}")))
+                    }
+                }
+            }
+            End::Stopped { why } => (RunStage::Stopped, (!why.is_empty()).then(|| why.clone())),
+            End::Cancelled { by } => (RunStage::Stopped, Some(format!("cancelled by {by}"))),
+        };
+        Ok((stage, reason, confidence))
+    }
+
+    /// What the operations of the run reported about its work so far, this event included.
+    fn deliveries(&self) -> Result<Vec<Delivery>, Fault> {
+        let mut statement = self.conn.prepare_cached(DELIVERIES)?;
+        let rows = statement.query_map([self.replayed.run], |row| Ok(row.get::<_, Json<Delivery>>(0)?.0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     fn insert_run(&self) -> Result<(), Fault> {
@@ -99,14 +146,10 @@ fn risk_name(risk: Risk) -> &'static str {
     }
 }
 
-/// The stage of a run, as people see it.
+/// The stage of a run that is not over.
 fn stage(program: &Program, state: &State) -> RunStage {
     match &state.stage {
-        Stage::Ended(End::Done) => RunStage::Done,
-        Stage::Ended(End::Failed { .. }) => RunStage::Failed,
-        Stage::Ended(End::Stopped { .. }) => RunStage::Stopped,
-        Stage::Ended(End::Cancelled { .. }) => RunStage::Cancelled,
-        Stage::Fresh | Stage::Ending { .. } => RunStage::Running,
+        Stage::Fresh | Stage::Ending { .. } | Stage::Ended(_) => RunStage::Running,
         Stage::Running if state.paused => RunStage::Paused,
         Stage::Running => {
             let is_working =

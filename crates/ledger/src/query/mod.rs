@@ -21,7 +21,7 @@ mod run;
 mod summary;
 
 use crate::error::{Fault, LedgerError};
-use crate::fact::BlobId;
+use crate::fact::{BlobId, RunId};
 use crate::ledger::Ledger;
 use crate::{follow, schema};
 use remand_kernel::Program;
@@ -66,6 +66,16 @@ pub struct Reader {
     programs: RefCell<HashMap<BlobId, Weak<Program>>>,
     /// The data version at which the tables last showed the whole journal.
     caught_up_at: Cell<Option<i64>>,
+    drivers: Option<Drivers>,
+}
+
+/// Whether a process drives a run now.
+struct Drivers(Box<dyn Fn(&RunId) -> bool + Send>);
+
+impl std::fmt::Debug for Drivers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Drivers")
+    }
 }
 
 impl Reader {
@@ -99,7 +109,21 @@ impl Reader {
             path: path.to_path_buf(),
             programs: RefCell::default(),
             caught_up_at: Cell::new(None),
+            drivers: None,
         })
+    }
+
+    /// Lets the reader see which runs are driven. A run that nobody drives, and that does not wait, is then shown as
+    /// interrupted.
+    #[must_use]
+    pub fn with_drivers(mut self, is_driven: impl Fn(&RunId) -> bool + Send + 'static) -> Reader {
+        self.drivers = Some(Drivers(Box::new(is_driven)));
+        self
+    }
+
+    /// Whether a process drives the run, as far as this reader knows.
+    fn is_driven(&self, run: &RunId) -> bool {
+        self.drivers.as_ref().is_none_or(|drivers| (drivers.0)(run))
     }
 
     pub fn path(&self) -> &Path {

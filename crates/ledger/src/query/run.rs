@@ -6,13 +6,16 @@ use crate::column::{Count, Word};
 use crate::error::LedgerError;
 use crate::fact::{BlobId, Millis, RunId};
 use remand_kernel::program::Confidence;
-use rusqlite::Row;
+use rusqlite::{Params, Row};
 use serde::Serialize;
 
 const COLUMNS: &str =
     "run, workflow, subject, request, slug, mode, base, branch, pinned, version, created_at,
-    updated_at, seq, stage, place, ended, confidence, risk, dispatches, money, unpriced, tokens, time,
+    updated_at, seq, stage, place, reason, confidence, risk, dispatches, money, unpriced, tokens, time,
     limit_dispatches, limit_money, limit_tokens, limit_time, file";
+
+/// The stored stages of a run that is not over.
+const UNDER_WAY: &str = "('running', 'waiting', 'paused')";
 
 /// Newest first: rows are inserted in the order of the journal.
 const NEWEST: &str = "rowid DESC";
@@ -41,8 +44,8 @@ pub struct RunRow {
     pub stage: RunStage,
     /// The position of the run, as `RunPosition` displays it.
     pub place: String,
-    /// How it ended, in one sentence.
-    pub ended: Option<String>,
+    /// Why the run ended as it did; `None` for a run that is not over, or if there is nothing to add.
+    pub reason: Option<String>,
     /// The name of the confidence level.
     pub confidence: String,
     pub risk: String,
@@ -73,15 +76,28 @@ pub struct RunLimits {
 }
 
 impl RunRow {
-    /// The confidence in the result. It is low if the run ended without being done.
+    /// The stage or outcome in words, with its reason: `left to you: the hook said: line too long`.
+    pub fn outcome(&self) -> String {
+        match &self.reason {
+            Some(reason) => format!("{}: {reason}", self.stage.name()),
+            None => self.stage.name().to_string(),
+        }
+    }
+
+    /// The confidence in the result. It is low if the run ended before it was finished.
     pub fn confidence_level(&self) -> Confidence {
         let levels = [Confidence::High, Confidence::Medium];
         match self.stage {
-            RunStage::Running | RunStage::Waiting | RunStage::Paused | RunStage::Done => {
+            RunStage::Running
+            | RunStage::Waiting
+            | RunStage::Paused
+            | RunStage::Interrupted
+            | RunStage::Committed
+            | RunStage::LeftToYou => {
                 let recorded = levels.into_iter().find(|level| level.name() == self.confidence);
                 recorded.unwrap_or(Confidence::Low)
             }
-            RunStage::Failed | RunStage::Stopped | RunStage::Cancelled => Confidence::Low,
+            RunStage::Failed | RunStage::Stopped => Confidence::Low,
         }
     }
 }
@@ -89,13 +105,13 @@ impl RunRow {
 impl Reader {
     /// All runs, newest first, by their order in the journal, not by the clock.
     pub fn runs(&self) -> Result<Vec<RunRow>, LedgerError> {
-        self.rows(&format!("SELECT {COLUMNS} FROM runs ORDER BY {NEWEST}"), [], decode)
+        self.run_rows(&format!("SELECT {COLUMNS} FROM runs ORDER BY {NEWEST}"), [])
     }
 
     /// Runs that have not ended, newest first.
     pub fn runs_under_way(&self) -> Result<Vec<RunRow>, LedgerError> {
-        let sql = format!("SELECT {COLUMNS} FROM runs WHERE ended IS NULL ORDER BY {NEWEST}");
-        self.rows(&sql, [], decode)
+        let sql = format!("SELECT {COLUMNS} FROM runs WHERE stage IN {UNDER_WAY} ORDER BY {NEWEST}");
+        self.run_rows(&sql, [])
     }
 
     /// One run, by its id, by a unique prefix or suffix of it, or by `latest`.
@@ -103,7 +119,7 @@ impl Reader {
         if name == "latest" {
             return self.latest()?.ok_or_else(|| LedgerError::NoSuchRun { name: name.to_string() });
         }
-        let exact = self.rows(&format!("SELECT {COLUMNS} FROM runs WHERE run = ?1"), [name], decode)?;
+        let exact = self.run_rows(&format!("SELECT {COLUMNS} FROM runs WHERE run = ?1"), [name])?;
         if let Some(row) = exact.into_iter().next() {
             return Ok(row);
         }
@@ -111,7 +127,7 @@ impl Reader {
             "SELECT {COLUMNS} FROM runs WHERE substr(run, 1, length(?1)) = ?1 OR substr(run, -length(?1)) = ?1
             ORDER BY run LIMIT 10"
         );
-        let mut matches = if name.is_empty() { Vec::new() } else { self.rows(&sql, [name], decode)? };
+        let mut matches = if name.is_empty() { Vec::new() } else { self.run_rows(&sql, [name])? };
         match (matches.pop(), matches.is_empty()) {
             (None, _) => Err(LedgerError::NoSuchRun { name: name.to_string() }),
             (Some(row), true) => Ok(row),
@@ -126,7 +142,18 @@ impl Reader {
     /// The newest run.
     pub fn latest(&self) -> Result<Option<RunRow>, LedgerError> {
         let sql = format!("SELECT {COLUMNS} FROM runs ORDER BY {NEWEST} LIMIT 1");
-        Ok(self.rows(&sql, [], decode)?.into_iter().next())
+        Ok(self.run_rows(&sql, [])?.into_iter().next())
+    }
+
+    /// The rows of a query over runs, each with its stage as it is now.
+    fn run_rows(&self, sql: &str, params: impl Params) -> Result<Vec<RunRow>, LedgerError> {
+        let mut rows = self.rows(sql, params, decode)?;
+        for row in rows.iter_mut().filter(|row| row.stage == RunStage::Running) {
+            if !self.is_driven(&row.run) {
+                row.stage = RunStage::Interrupted;
+            }
+        }
+        Ok(rows)
     }
 }
 
@@ -150,7 +177,7 @@ fn decode(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         seq: count(12)?,
         stage: row.get::<_, Word<RunStage>>(13)?.0,
         place: row.get(14)?,
-        ended: row.get(15)?,
+        reason: row.get(15)?,
         confidence: row.get(16)?,
         risk: row.get(17)?,
         used: RunUsed {

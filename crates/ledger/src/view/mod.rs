@@ -15,7 +15,7 @@ use rusqlite::OptionalExtension;
 use serde::Serialize;
 use std::fmt;
 
-pub use crate::detail::{BudgetLeft, RunDetail, RunOutcome, TaskDetail, TaskState};
+pub use crate::detail::{BudgetLeft, RunDetail, TaskDetail, TaskState};
 pub use crate::position::{HoldReason, LanePosition, RunPosition};
 pub use change::{CommandKind, CommandView, RunChange};
 

@@ -94,8 +94,8 @@ fn a_gate_of_a_cancelled_run_is_withdrawn() {
     let gate = &reader.gates(&test_run.run).unwrap()[0];
     assert_eq!(gate.withdrawn_at.map(|at| at.0), Some(test_run.at));
     let run = reader.run("r1").unwrap();
-    assert_eq!(run.stage, RunStage::Cancelled);
-    assert_eq!(run.ended.as_deref(), Some("cancelled by ada"));
+    assert_eq!(run.stage, RunStage::Stopped);
+    assert_eq!(run.outcome(), "stopped: cancelled by ada");
 }
 
 fn telemetry_of(driver: &str) -> Facts {

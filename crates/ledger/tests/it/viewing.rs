@@ -8,8 +8,8 @@ use remand_kernel::evidence::RowPhase;
 use remand_kernel::signal::Failure;
 use remand_kernel::{State, step};
 use remand_ledger::fact::{Delivery, MalformedCause, Note, NoteKind};
-use remand_ledger::query::RulingKind;
-use remand_ledger::view::{HoldReason, OpenKind, RunOutcome, TaskState};
+use remand_ledger::query::{RulingKind, RunStage};
+use remand_ledger::view::{HoldReason, OpenKind, TaskState};
 use remand_ledger::{Facts, LimitKind, ReplayFrom, RunDetail, RunPosition, audit, replay};
 
 #[test]
@@ -31,7 +31,7 @@ fn the_view_equals_a_replay_after_every_event() {
     }
     let view = reader.run_view(&test_run.run).unwrap();
     let detail = view.detail.unwrap();
-    assert_eq!((detail.position, detail.outcome), (RunPosition::Ended, Some(RunOutcome::Done)));
+    assert_eq!(detail.position, RunPosition::Ended);
     assert!(view.tasks.iter().all(|task| task.state == TaskState::Finished), "{:#?}", view.tasks);
 }
 
@@ -151,6 +151,68 @@ fn a_commit_is_known_from_its_fact_and_in_old_journals_from_its_note() {
     }
 }
 
+// UP-09
+#[test]
+fn an_outcome_has_one_word_and_its_reason() {
+    let refused = |hook: Option<&str>| Delivery::Refused {
+        reason: "a commit hook refused: long story".to_string(),
+        hook: hook.map(str::to_string),
+    };
+    let handed_over = Delivery::HandedOver {
+        reason: "a commit hook refused: long story".to_string(),
+        take: "git merge --squash remand/r1".to_string(),
+        discard: "git branch -D remand/r1".to_string(),
+        hook: Some("E501 line too long".to_string()),
+    };
+    let committed =
+        Delivery::Committed { commit: "0123abcd".to_string(), branch: "remand/r1".to_string(), file: None };
+    let hook = "left to you: the hook said: E501 line too long";
+    let cases = [
+        (vec![committed.clone()], "committed", "high"),
+        (vec![refused(Some("E501 line too long")), handed_over], hook, "low"),
+        (vec![refused(Some(""))], "left to you: the commit hook refused without a message", "low"),
+        (vec![refused(None)], "left to you: a commit hook refused: long story", "low"),
+        (vec![Delivery::Nothing], "left to you: the run changed nothing", "high"),
+        (vec![refused(Some("x")), committed], "committed", "high"),
+    ];
+    for (deliveries, outcome, confidence) in cases {
+        let mut test = TestLedger::new();
+        let mut test_run = TestRun::new("r1", program("quick"));
+        let mut events = crate::support::happy_path("quick", 1).into_iter();
+        let last = events.len() - deliveries.len();
+        for event in events.by_ref().take(last) {
+            test_run.feed(&mut test.ledger, event, Facts::default()).unwrap();
+        }
+        for (event, delivery) in events.zip(deliveries) {
+            let facts = Facts { delivery: Some(delivery), ..Facts::default() };
+            test_run.feed(&mut test.ledger, event, facts).unwrap();
+        }
+        let reader = test.reader();
+        let row = reader.run("r1").unwrap();
+        assert_eq!((row.outcome().as_str(), row.confidence.as_str()), (outcome, confidence));
+        assert!(audit(&reader, None, |_| {}).unwrap().is_sound());
+    }
+}
+
+// UP-09
+#[test]
+fn a_run_that_nobody_drives_is_interrupted_and_one_that_waits_is_not() {
+    let mut test = TestLedger::new();
+    let mut test_run = TestRun::new("r1", program("quick"));
+    test_run.start(&mut test.ledger, Start::default());
+    assert_eq!(test.reader().run("r1").unwrap().stage, RunStage::Running);
+    assert_eq!(test.reader().with_drivers(|_| true).run("r1").unwrap().stage, RunStage::Running);
+    let undriven = test.reader().with_drivers(|_| false);
+    assert_eq!(undriven.run("r1").unwrap().outcome(), "interrupted");
+    assert_eq!(undriven.runs_under_way().unwrap()[0].stage, RunStage::Interrupted);
+    assert_eq!(undriven.run_view(&test_run.run).unwrap().row.stage, RunStage::Interrupted);
+    let events = walk(program("feature"), interactive(), 1, |walker| {
+        walker.until("approve-research").expect("reached");
+    });
+    test.append_run("r2", program("feature"), &events);
+    assert_eq!(test.reader().with_drivers(|_| false).run("r2").unwrap().stage, RunStage::Waiting);
+}
+
 // EP-19
 #[test]
 fn a_baseline_row_of_a_task_has_its_tree() {
@@ -240,6 +302,6 @@ fn a_run_that_cannot_be_replayed_keeps_its_rows_when_its_ledger_is_upgraded() {
     raw.execute_batch(TO_FORMAT_11).unwrap();
     let old = TestLedger::copy(&test.bytes_without_upgrade());
     let view = old.reader().run_view(&test_run.run).unwrap();
-    assert_eq!((view.row.ended.as_deref(), view.lag), (Some("done"), 0));
+    assert_eq!((view.row.stage, view.lag), (RunStage::LeftToYou, 0));
     assert_eq!(view.detail, None);
 }

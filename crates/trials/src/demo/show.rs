@@ -12,6 +12,7 @@ use remand_kernel::gaps::RetryMode;
 use remand_ledger::query::{GateRow, RunRow};
 use remand_ledger::{Reader, RunId};
 use remand_process::{Cancel, ProcessJob};
+use remand_terminal::table::page_width;
 use remand_terminal::{CommandFailure, ExitCode, Stop, invocation};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -80,7 +81,7 @@ impl<'c> Show<'c> {
         let agent = format!("rehearsal:{}", self.project.sibling(&run.rehearsal).display());
         let words: Vec<&str> = run.words.iter().map(String::as_str).chain(["--agent", &agent]).collect();
         let (mut host, id) = self.stage.begin(&words)?;
-        self.story.say(&run.saying);
+        self.story.say_text(&run.saying);
         let mut turns = run.turns.iter();
         let end = loop {
             let ends = host.drive(&mut self.story)?;
@@ -152,6 +153,7 @@ impl<'c> Show<'c> {
         let mut job = ProcessJob::standalone(argv, self.project.checkout(), "demo");
         // The state directory comes from the environment or the project's git directory, as for the run.
         job.environment = self.stage.environment();
+        job.environment.insert("COLUMNS".into(), page_width().to_string().into());
         let ended = remand_process::run(&job, &Cancel::new())
             .map_err(|error| CommandFailure::internal_error("this program cannot be started", &error))?;
         let line = words.join(" ");

@@ -9,8 +9,12 @@ use remand_kernel::ruling::{Disposition, Rule, Ruling};
 use remand_kernel::view;
 use remand_ledger::fact::NoteKind;
 use remand_ledger::query::GateRow;
-use remand_terminal::Stop;
 use remand_terminal::output::print;
+use remand_terminal::table::terminal_width;
+use remand_terminal::{Ink, Stop, Tone, line};
+
+/// How far the rest of a wrapped line is indented.
+const HANG: usize = 4;
 
 /// Prints a line for each success and a paragraph for each defect that is caught.
 #[derive(Debug)]
@@ -39,18 +43,50 @@ impl Story {
         }
     }
 
+    fn blank_line(&self) {
+        if self.output == StoryOutput::Printed {
+            let _ = print("\n");
+        }
+    }
+
+    /// Prints a text, each of its lines wrapped at words on a terminal.
+    pub fn say_text(&self, text: &str) {
+        for line in text.lines() {
+            match line {
+                "" => self.blank_line(),
+                line => self.say_line(Tone::Plain, line),
+            }
+        }
+        if !text.is_empty() {
+            self.blank_line();
+        }
+    }
+
+    /// Prints one line, wrapped at words on a terminal.
+    fn say_line(&self, tone: Tone, text: &str) {
+        let lines = match terminal_width() {
+            Some(width) => line::hanging(text, HANG, width),
+            None => vec![text.to_string()],
+        };
+        for line in lines {
+            self.say(&Ink::of_stdout().paint(tone, &line));
+        }
+    }
+
     /// Prints a question to a human, and what the demonstration did instead.
     pub fn answer(&self, gate: &GateRow, did: &str, note: &str) {
         let note = if note.is_empty() { String::new() } else { format!(" (“{note}”)") };
-        self.say(&format!("\n? {:<24} {}", gate.phase, gate.question));
+        self.blank_line();
+        self.say_line(Tone::Doubtful, &format!("? {:<24} {}", gate.phase, gate.question));
         for option in &gate.withheld {
             let why = option
                 .exhausted
                 .as_ref()
                 .map_or_else(String::new, |budget| format!(" (budget {budget} is used up)"));
-            self.say(&format!("    not offered: {}{why}", option.name));
+            self.say_line(Tone::Plain, &format!("    not offered: {}{why}", option.name));
         }
-        self.say(&format!("  ! the demonstration {did}{note}\n"));
+        self.say_line(Tone::Plain, &format!("  ! the demonstration {did}{note}"));
+        self.blank_line();
     }
 
     fn report(&mut self, committed: &CommittedStep<'_>, ruling: &Ruling) {
@@ -74,14 +110,16 @@ impl Story {
         if !goes_back {
             let remark =
                 if ruling.rule == Rule::Stands { " (still valid: nothing it read has changed)" } else { "" };
-            self.say(&format!("  {position:<24} {}{remark}", shown.signal));
+            self.say_line(Tone::Plain, &format!("  {position:<24} {}{remark}", shown.signal));
             return;
         }
         let sign = if is_intended(committed.program, ruling) { ' ' } else { '✗' };
         self.caught += usize::from(sign == '✗');
-        self.say(&format!("\n{sign} {position:<24} {}", shown.signal));
+        self.blank_line();
+        let tone = if sign == '✗' { Tone::Bad } else { Tone::Plain };
+        self.say_line(tone, &format!("{sign} {position:<24} {}", shown.signal));
         for line in evidence(committed, ruling.phase) {
-            self.say(&format!("    {line}"));
+            self.say_line(Tone::Plain, &format!("    {line}"));
         }
         let spent: Vec<String> = shown
             .budgets
@@ -93,7 +131,8 @@ impl Story {
             Some(target) => format!("sent back to {target}{spent}"),
             None => shown.action.clone(),
         };
-        self.say(&format!("  ↩ {to}\n"));
+        self.say_line(Tone::Doubtful, &format!("  ↩ {to}"));
+        self.blank_line();
     }
 }
 

@@ -131,12 +131,15 @@ impl ObservedOutcome {
                 (_, 1) => "one dispatch lost, then committed".to_string(),
                 (_, violations) => format!("{violations} dispatches lost, then committed"),
             },
-            (None, RunStage::Done) => format!("handed over{because}"),
-            (None, RunStage::Failed) => format!("failed{because}"),
-            (None, RunStage::Stopped) => "stopped".to_string(),
-            (None, RunStage::Cancelled) => "cancelled".to_string(),
-            (None, RunStage::Waiting) => "waits for a human".to_string(),
-            (None, RunStage::Running | RunStage::Paused) => "did not end".to_string(),
+            (
+                None,
+                stage
+                @ (RunStage::Committed | RunStage::LeftToYou | RunStage::Failed | RunStage::Interrupted),
+            ) => format!("{}{because}", stage.name()),
+            (
+                None,
+                stage @ (RunStage::Stopped | RunStage::Waiting | RunStage::Paused | RunStage::Running),
+            ) => stage.name().to_string(),
         };
         match failure.filter(|failure| self.commit.is_none() && *failure != "cancelled") {
             Some(failure) => format!("{end} ({failure})"),

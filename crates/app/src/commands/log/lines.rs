@@ -7,7 +7,7 @@ use remand_engine::clock;
 use remand_kernel::Event;
 use remand_ledger::fact::{Note, NoteKind};
 use remand_ledger::query::{DispatchRow, DispatchStatus, GateRow, OperationRow, RulingRow, RunRow};
-use remand_terminal::table::WIDTH;
+use remand_terminal::table::page_width;
 use remand_terminal::{Ink, Tone, amount, line};
 
 /// The width of the columns for number and time.
@@ -58,7 +58,9 @@ impl Page {
     fn add(&mut self, margin: &str, lines: &[Line]) {
         let mut margin = self.ink.paint(Tone::Faint, margin);
         for shown in lines {
-            for part in line::wrap(&line::one(&shown.text), WIDTH - MARGIN - shown.indent) {
+            for part in
+                line::wrap(&line::one(&shown.text), page_width().saturating_sub(MARGIN + shown.indent))
+            {
                 let painted = self.ink.paint(shown.tone, &part);
                 self.text.push_str(&format!("{margin}{}{painted}\n", " ".repeat(shown.indent)));
                 margin = " ".repeat(MARGIN);

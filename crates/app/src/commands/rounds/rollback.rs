@@ -59,7 +59,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     let reader = workplace.reader()?;
     let row = find_run(&reader, Some(&args.run))?;
     let (history, board) = history(&reader, &row)?;
-    if row.ended.is_some() {
+    if row.stage.is_over() {
         let what = format!("run {} is over", row.run);
         return Err(CommandFailure::user(what, "start another run with the resulting specification"));
     }

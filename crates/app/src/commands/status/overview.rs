@@ -1,6 +1,5 @@
 //! The overview: all runs in progress, with their driving processes or open gates, and the run that ended last.
 
-use crate::commands::runs::tone;
 use crate::gate::{answer_command, other_options};
 use crate::workplace::Workplace;
 use remand_engine::clock;
@@ -77,14 +76,13 @@ impl Overview {
             text.push_str(&format!("\n{hidden} not shown: `remand runs --all`\n"));
         }
         if let Some(row) = &self.ended {
-            let how = row.ended.as_deref().map(line::one).unwrap_or_default();
             let when = amount::age(self.now, row.updated_at.0);
             text.push_str(&format!("\nlast run that ended, {when} ago\n\n"));
             let about = format!("{}, confidence {}", line::one(&row.workflow), row.confidence_level().name());
             let run = ink.paint(Tone::Strong, &row.run.0);
             text.push_str(&format!("{run}  {about}\n"));
             text.push_str(&indented(&line::cut(&line::first(&row.request), 96), 2));
-            text.push_str(&indented(&how, 2));
+            text.push_str(&ink.paint(Tone::of_stage(row.stage), &indented(&line::one(&row.outcome()), 2)));
             let log = invocation::command(format!("log {}", row.run));
             text.push_str(&indented(&format!("Details: `{log}`"), 2));
         }
@@ -95,7 +93,7 @@ impl Overview {
 impl RunInProgress {
     fn text(&self, ink: Ink, now: i64) -> String {
         let row = &self.row;
-        let stage = ink.paint(tone(row.stage), row.stage.name());
+        let stage = ink.paint(Tone::of_stage(row.stage), row.stage.name());
         let run = ink.paint(Tone::Strong, &row.run.0);
         let last = amount::age(now, row.updated_at.0);
         let mut text = format!("{run}  {}, {stage}, last event {last} ago\n", line::one(&row.workflow));
@@ -114,8 +112,7 @@ impl RunInProgress {
         let driver = match (&self.driver, row.stage) {
             (Some(driver), _) => format!("driven by {driver}"),
             (None, RunStage::Waiting) if !self.gates.is_empty() => return text,
-            (None, RunStage::Paused) => format!("paused; continue with {resume}"),
-            (None, _) => format!("not driven by any process; continue with {resume}"),
+            (None, _) => format!("continue with {resume}"),
         };
         text.push_str(&indented(&driver, 2));
         text

@@ -1,7 +1,6 @@
 //! The status of one run: its position, tasks, spending, findings and gates.
 
 use super::{spending, tasks};
-use crate::commands::runs::tone;
 use crate::finding_counts::count_findings;
 use crate::gate::{answer_command, other_options};
 use crate::progress::words::output_command;
@@ -120,11 +119,8 @@ impl RunStatus {
         let started = format!("{}, {} ago", clock::iso(row.created_at), amount::age(now, row.created_at.0));
         fields.add("started", started);
         let last = amount::age(now, row.updated_at.0);
-        let stage = match &row.ended {
-            Some(ended) => format!("{ended}, {last} ago"),
-            None => format!("{}, last event {last} ago", row.stage.name()),
-        };
-        fields.add("stage", Cell::new(stage).toned(tone(row.stage)));
+        fields.add("outcome", Cell::new(row.outcome()).toned(Tone::of_stage(row.stage)));
+        fields.add(if row.stage.is_over() { "ended" } else { "last event" }, format!("{last} ago"));
         if let Some(failure) = &self.failure {
             fields.add("because", &failure.why);
             failure.output.iter().for_each(|output| fields.add("whole output", output));

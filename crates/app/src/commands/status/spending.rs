@@ -85,10 +85,10 @@ mod tests {
         let shown =
             |money, unpriced, limit| cost(&allowance(LimitKind::Money, money, limit), &used(money, unpriced));
         assert_eq!(shown(0, 4, None), "unknown: no dispatch reported its cost, no limit");
-        let some = "1.50 known, the rest unknown: 1 of 4 dispatches did not report a cost, no limit";
+        let some = "$1.50 known, the rest unknown: 1 of 4 dispatches did not report a cost, no limit";
         assert_eq!(shown(1_500_000, 1, None), some);
         assert!(shown(0, 4, Some(2_000_000)).contains("counts known costs only"));
-        assert_eq!(shown(500_000, 0, Some(2_000_000)), "0.50 of 2.00, 1.50 left");
+        assert_eq!(shown(500_000, 0, Some(2_000_000)), "$0.50 of $2.00, $1.50 left");
     }
 
     // CORE-11

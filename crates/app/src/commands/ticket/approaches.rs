@@ -85,7 +85,7 @@ fn handle_run(
     };
     let Some(number) = remove else { return list(context, &row.run.0, &current()?) };
     if row.stage.is_over() {
-        let what = format!("run {} is over: {}", row.run, row.ended.as_deref().unwrap_or_default());
+        let what = format!("run {} is over: {}", row.run, row.outcome());
         return Err(CommandFailure::user(what, "merge its branch, then remove the approach from the ticket"));
     }
     let known = current()?.len();

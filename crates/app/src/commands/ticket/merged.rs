@@ -4,7 +4,7 @@ use super::found_ticket::FoundTicket;
 use crate::context::CommandContext;
 use crate::workplace::Workplace;
 use remand_documents::TicketStatus;
-use remand_ledger::query::{RunRow, RunStage};
+use remand_ledger::query::RunRow;
 use remand_terminal::output::{print, print_json};
 use remand_terminal::{CommandFailure, ExitCode};
 use serde_json::json;
@@ -44,7 +44,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
 /// The run whose work the current branch contains, even if the run's branch is gone.
 fn merged_run(workplace: &Workplace, runs: &[RunRow]) -> Result<Option<RunRow>, CommandFailure> {
     let head = workplace.repository.head()?;
-    for row in runs.iter().filter(|row| row.stage == RunStage::Done) {
+    for row in runs.iter().filter(|row| row.stage.is_finished()) {
         if workplace.repository.holds_work(&head.commit, &row.run.0)? {
             return Ok(Some(row.clone()));
         }

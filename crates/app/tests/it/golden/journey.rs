@@ -171,8 +171,10 @@ fn json_output_is_nothing_but_json_and_has_its_keys() {
     let steps: Vec<Value> =
         serde_json::Deserializer::from_str(&run.out).into_iter().map(|step| step.expect("JSON")).collect();
     let (last, steps) = steps.split_last().expect("steps");
+    let (first, steps) = steps.split_first().expect("steps");
+    assert!(first["outlook"]["forecast"].is_object(), "{first}");
     assert!(steps.iter().all(|step| step["rulings"].is_array() && step["at"].is_string()), "{steps:?}");
-    assert_eq!((&last["ended"], &last["exit"]), (&json!("done"), &json!(0)));
+    assert_eq!((&last["stage"], &last["exit"]), (&json!("committed"), &json!(0)));
     let (file, folder) = (place.folder_of_test().join("run.db"), place.folder_of_test().join("sealed"));
     let (file, folder) = (file.display().to_string(), folder.display().to_string());
     let cases: &[(&[&str], &[&str])] = &[
@@ -197,8 +199,8 @@ fn json_output_is_nothing_but_json_and_has_its_keys() {
         ),
         (&["log"], &["run", "log"]),
         (&["findings"], &["run", "tally", "findings"]),
-        (&["costs"], &["run", "by", "rows", "total", "limit"]),
-        (&["costs", "--all"], &["run", "by", "rows", "total", "limit"]),
+        (&["costs"], &["run", "by", "rows", "total", "limit", "currency"]),
+        (&["costs", "--all"], &["run", "by", "rows", "total", "limit", "currency"]),
         (&["agents"], &["agents"]),
         (&["show", "--list"], &["run", "artifacts", "documents"]),
         (&["show", "code"], &["run", "artifact", "text"]),

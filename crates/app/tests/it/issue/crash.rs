@@ -28,7 +28,7 @@ fn script() -> Script {
 /// The outcome of a run, without its id.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
-    ended: Option<String>,
+    outcome: String,
     commits: Vec<String>,
     /// The text of every file on the branch.
     files: BTreeMap<String, String>,
@@ -50,7 +50,7 @@ fn outcome(place: &Place) -> Outcome {
     dispatches.retain(|row| !row.command.contains('~'));
     let operations = reader.operations(&row.run).expect("operations");
     Outcome {
-        ended: row.ended.clone(),
+        outcome: row.outcome(),
         commits: commits(place),
         files: names.lines().map(|name| (name.to_string(), content(name))).collect(),
         dispatches: dispatches.iter().map(|row| format!("{} {:?}", row.command, row.says)).collect(),

@@ -111,8 +111,10 @@ fn a_split_that_is_blocked_changes_the_plan_once_and_then_fails_naming_the_signa
         .with(role("plan").round(2).says(plan("First one, then the other.")));
     let shown = run(&place, "ABC-1", &script);
     assert_eq!(shown.code, 4, "{}{}", shown.out, shown.err);
-    let ended = place.latest().ended.expect("an end");
-    assert_eq!(ended, "failed at split-review: block, with plan-rework exhausted");
+    assert_eq!(
+        place.latest().outcome(),
+        "failed: split-review ended with block, and budget plan-rework is used up"
+    );
     assert!(artifact(&place, "summary").contains("with plan-rework exhausted"));
     assert!(
         on_branch(&place, "TODO/ABC-1.md")

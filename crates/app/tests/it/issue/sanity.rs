@@ -14,7 +14,7 @@ fn assert_refused(place: &Place, words: &[&str]) {
         assert!(shown.err.contains(word), "{word} is not in {}", shown.err);
     }
     let row = place.latest();
-    assert_eq!(row.ended.as_deref(), Some("stopped: refused"));
+    assert_eq!(row.outcome(), "stopped: refused");
     assert_eq!(place.reader().dispatches(&row.run).expect("dispatches"), []);
     assert_eq!(place.git(&["branch", "--list", "remand/*"]), "");
 }

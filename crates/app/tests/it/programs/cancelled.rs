@@ -31,7 +31,7 @@ fn is_cancelled(program: Program) {
     assert_eq!(cancel.code, 0, "{cancel:?}");
     let ended = engine.wait_with_output().expect("an end");
     assert_eq!(ended.status.code(), Some(4), "{ended:?}");
-    assert_eq!(desk.place.latest().stage, RunStage::Cancelled);
+    assert_eq!(desk.place.latest().stage, RunStage::Stopped);
     assert_eq!(marked_processes(&run), Vec::<String>::new());
     assert_eq!(desk.place.git(&["status", "--porcelain", "--ignored"]), "");
 }

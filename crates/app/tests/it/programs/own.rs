@@ -95,7 +95,7 @@ fn a_user_script_can_be_an_agent() {
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
 
     let run = place.latest();
-    assert_eq!(run.stage, RunStage::Done);
+    assert_eq!(run.stage, RunStage::Committed);
     let sub = place.git(&["show", &format!("{}:sums/sub.py", run.branch)]);
     assert!(sub.contains("return a - b"), "{sub}");
     let row = &place.reader().dispatches(&run.run).expect("dispatches")[0];

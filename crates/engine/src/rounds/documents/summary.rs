@@ -24,11 +24,14 @@ impl RefinementStatus {
     /// The status of a run.
     pub fn of(row: &RunRow, history: &RoundHistory) -> RefinementStatus {
         match row.stage {
-            RunStage::Running | RunStage::Waiting | RunStage::Paused => RefinementStatus::UnderWay,
-            RunStage::Done => RefinementStatus::finished(history),
+            RunStage::Running | RunStage::Waiting | RunStage::Paused | RunStage::Interrupted => {
+                RefinementStatus::UnderWay
+            }
+            RunStage::Committed | RunStage::LeftToYou => RefinementStatus::finished(history),
+            RunStage::Stopped if history.is_cancelled => RefinementStatus::CancelledOrFailed,
             RunStage::Stopped if history.is_draft => RefinementStatus::OutOfRounds,
             RunStage::Stopped => RefinementStatus::Abandoned,
-            RunStage::Failed | RunStage::Cancelled => RefinementStatus::CancelledOrFailed,
+            RunStage::Failed => RefinementStatus::CancelledOrFailed,
         }
     }
 
