@@ -7,6 +7,7 @@ mod workplace;
 mod agents;
 mod load;
 mod project_checks;
+mod proof;
 
 mod beginning;
 mod host;

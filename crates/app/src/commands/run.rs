@@ -4,6 +4,7 @@ use crate::beginning::{self, SubjectArg};
 use crate::context::CommandContext;
 use crate::driving;
 use crate::host;
+use crate::proof::UnprovenWork;
 use crate::recording;
 use crate::workplace::Workplace;
 use remand_engine::config::Flag;
@@ -57,6 +58,9 @@ pub struct Args {
     /// Run every check, even if its result is cached
     #[arg(long)]
     pub no_cache: bool,
+    /// Continue although no build and no test can prove the work; the confidence is then low
+    #[arg(long)]
+    pub unproven: bool,
     /// Write a rehearsal of the run when it is over; `remand record` writes one at any time
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -109,7 +113,8 @@ impl Args {
 pub fn prepare(context: &CommandContext<'_>, args: &Args) -> Result<(Workplace, NewRun), CommandFailure> {
     let subject = args.subject()?;
     let workplace = Workplace::open(context, args.flags(subject.kind()))?;
-    let beginning = beginning::prepare(context, &workplace, &subject)?;
+    let answer = if args.unproven { UnprovenWork::Accept } else { UnprovenWork::Ask };
+    let beginning = beginning::prepare(context, &workplace, &subject, answer)?;
     Ok((workplace, beginning))
 }
 
