@@ -30,6 +30,7 @@ mod permissions;
 mod programs;
 mod quick;
 mod recorded;
+mod red_baseline;
 mod retry;
 mod secrets;
 mod spec;
