@@ -136,7 +136,6 @@ fn a_task_that_conflicted_is_checked_and_verified_again_before_it_is_merged() {
     run.says("merge", "conflict").until("merge");
     let expected = [
         "dispatch implementer for implement[t1]",
-        "do quick-checks[t1]",
         "do checks[t1]",
         "dispatch verifier for verify[t1]",
         "do merge[t1]",
