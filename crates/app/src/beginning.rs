@@ -5,6 +5,7 @@ use crate::context::CommandContext;
 use crate::host;
 use crate::load;
 use crate::project_checks;
+use crate::proof::{self, UnprovenWork};
 use crate::request_text::RequestText;
 use crate::workplace::Workplace;
 use remand_agents::driver::Prices;
@@ -20,7 +21,7 @@ use remand_engine::ticket::{Inherited, TicketError, TicketPaths};
 use remand_git::CommitId;
 use remand_kernel::event::{Limits, Mode, Start};
 use remand_kernel::program::Program;
-use remand_ledger::fact::RunOpening;
+use remand_ledger::fact::{Note, NoteKind, RunOpening};
 use remand_ledger::{Blob, BlobId, Facts};
 use remand_terminal::CommandFailure;
 use remand_terminal::output::tell;
@@ -127,6 +128,7 @@ pub fn prepare(
     context: &CommandContext<'_>,
     workplace: &Workplace,
     about: &SubjectArg,
+    answer: UnprovenWork,
 ) -> Result<NewRun, CommandFailure> {
     let config = &workplace.config;
     let roles = load::roles(context)?;
@@ -162,6 +164,15 @@ pub fn prepare(
         prices: Prices::from_config(&config.prices),
     };
     refuse_secrets(&pinned, &redactor)?;
+    let mode = match config.mode {
+        config::RunMode::Interactive => Mode::Interactive,
+        config::RunMode::Autonomous => Mode::Autonomous,
+    };
+    let missing = proof::missing_proof(&program, &pinned.checks, &workplace.repository, &head.commit)?;
+    let unproven = proof::settle(missing.as_deref(), mode, answer)?;
+    let accepted = missing.filter(|_| unproven).map(|why| {
+        Note::new(NoteKind::Degradation, format!("nothing can prove the work: {why}; the user accepted that"))
+    });
     let pinned = blob(pinned.text().map(String::into_bytes).map_err(|error| {
         CommandFailure::user("the run cannot be pinned", "this is a bug in Remand")
             .caused_by(error.to_string())
@@ -182,17 +193,11 @@ pub fn prepare(
             version: env!("CARGO_PKG_VERSION").to_string(),
             checkout: Some(checkout),
         }),
+        notes: accepted.into_iter().collect(),
         ..Facts::default()
     };
-    let start = Start {
-        mode: match config.mode {
-            config::RunMode::Interactive => Mode::Interactive,
-            config::RunMode::Autonomous => Mode::Autonomous,
-        },
-        subject: text.id.digest(),
-        limits: limits(config),
-        ..Start::default()
-    };
+    let start =
+        Start { mode, unproven, subject: text.id.digest(), limits: limits(config), ..Start::default() };
     let start = inherited.into_start(start);
     Ok(NewRun { run, program: Arc::new(program), start, facts, blobs: vec![pinned, text] })
 }

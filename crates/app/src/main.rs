@@ -9,6 +9,7 @@ mod installed_agents;
 mod agents;
 mod load;
 mod project_checks;
+mod proof;
 
 mod request_text;
 

@@ -29,6 +29,21 @@ pub fn compare_except(
     after.iter().flat_map(|result| Comparison { before, result, tree, is_excused }.findings()).collect()
 }
 
+/// A finding for each of these tests that does not pass. Each comes with the reason why it must.
+pub fn still_red(result: &CheckResult, must_pass: &[(&str, &str)], tree: &Path) -> Vec<Finding> {
+    let comparison = Comparison { before: &[], result, tree, is_excused: &|_, _| false };
+    let is_red = |test: &str| {
+        let mut ends = result.tests.iter().filter(|now| now.name == test).map(|now| now.end);
+        ends.any(|end| matches!(end, TestEnd::Failed | TestEnd::Flaky))
+    };
+    let red = must_pass.iter().filter(|(test, _)| is_red(test)).take(MAX_TESTS);
+    let finding = |(test, why): &(&str, &str)| {
+        let how = format!("failed before the change and still fails, but must pass, because {why}");
+        comparison.test_finding(test, Severity::Critical, &how)
+    };
+    red.map(finding).collect()
+}
+
 struct Comparison<'a> {
     before: &'a [CheckResult],
     result: &'a CheckResult,

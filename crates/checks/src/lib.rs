@@ -43,9 +43,11 @@ mod deciding;
 mod doubt;
 mod failure;
 mod integrity;
+mod red;
 mod stored;
 
 mod plant;
+mod provable;
 
 #[cfg(test)]
 mod detect_tests;
@@ -61,7 +63,7 @@ mod smoke_tests;
 pub use action::{BuiltIn, CheckAction};
 pub use affected::{LeftOut, TaskChange, left_out};
 pub use choice::{CheckChoice, CommandLine};
-pub use compare::{compare, compare_except};
+pub use compare::{compare, compare_except, still_red};
 pub use context::{BaseFiles, CheckContext, CheckSandbox, FileScope, private_folders};
 pub use detect::detect;
 pub use doubt::{EarlierPass, doubt};
@@ -77,7 +79,9 @@ pub use order::{Detected, SpecError, specs};
 pub use plan::{CheckPlan, CheckRequest, CheckRun, Selection};
 pub use plant::{Plant, PlantedFailure, plant};
 pub use probe::ToolProbe;
+pub use provable::why_unprovable;
 pub use readiness::{Leak, readiness};
+pub use red::{BaseFile, NewCoverage, RedContext, RedRuling, RedTest, rule_on_red_tests};
 pub use result::{CheckEnd, CheckResult, Steadiness, StoredBlobs, TestListing};
 pub use run::{run_check, run_plan};
 pub use smoke::{hangs, has_runtime_signal, loading, skipped_as_server, smoke, tier_3_results};

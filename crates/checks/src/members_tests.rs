@@ -4,7 +4,7 @@
 use super::run_tests::{Project, after_rows, baseline_rows};
 use super::*;
 use remand_kernel::change::TestEnd;
-use remand_kernel::evidence::{EvidenceRow, GateResult, TaskSize, rule};
+use remand_kernel::evidence::{EvidenceRow, GateDemand, GateResult, TaskSize, rule};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn left_out_for(specs: &[CheckSpec], files: &[&str]) -> LeftOut {
@@ -205,7 +205,7 @@ fn a_change_in_a_workspace_of_twenty_crates_runs_what_it_can_affect_and_no_other
     let gate = |results: &[CheckResult]| {
         let rows: Vec<EvidenceRow> =
             baseline_rows(&baseline).into_iter().chain(after_rows(results)).collect();
-        rule(&rows, TaskSize::Standard)
+        rule(&rows, TaskSize::Standard, GateDemand::Proof)
     };
     assert_eq!(tests(&baseline).1, Some(20), "{baseline:#?}");
 

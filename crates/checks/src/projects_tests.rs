@@ -6,7 +6,7 @@
 use super::run_tests::{Project, after_rows, baseline_rows};
 use super::*;
 use remand_kernel::change::TestEnd;
-use remand_kernel::evidence::{EvidenceRow, GateResult, TaskSize, rule};
+use remand_kernel::evidence::{EvidenceRow, GateDemand, GateResult, TaskSize, rule};
 use remand_kernel::finding::Severity;
 use std::collections::BTreeMap;
 use std::fs;
@@ -121,7 +121,7 @@ impl Bench {
     fn gate(&self, after: &[CheckResult]) -> GateResult {
         let before = baseline_rows(&self.baseline);
         let all: Vec<EvidenceRow> = before.into_iter().chain(after_rows(after)).collect();
-        rule(&all, TaskSize::Standard)
+        rule(&all, TaskSize::Standard, GateDemand::Proof)
     }
 
     /// The result of a check with a failure planted for it.

@@ -30,6 +30,8 @@ pub struct CheckResult {
     pub snippet: String,
     /// Number of tests that ran; `None` if the check does not report tests.
     pub collected: Option<u32>,
+    /// The number of tests that fail, if each of them also failed before the change and may stay red; else 0.
+    pub red_before: u32,
     pub duration: Duration,
     pub tests: Vec<TestResult>,
     pub listing: TestListing,
@@ -109,6 +111,7 @@ impl CheckResult {
             output: Vec::new(),
             snippet: reason.chars().take(MAX_CHARACTERS).collect(),
             collected: None,
+            red_before: 0,
             duration: Duration::ZERO,
             tests: Vec::new(),
             listing: TestListing::All,

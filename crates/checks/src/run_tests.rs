@@ -3,7 +3,7 @@
 
 use super::*;
 use remand_kernel::change::TestEnd;
-use remand_kernel::evidence::{EvidenceRow, GateResult, RowPhase, TaskSize, Tier, rule};
+use remand_kernel::evidence::{EvidenceRow, GateDemand, GateResult, RowPhase, TaskSize, Tier, rule};
 use remand_kernel::finding::{Category, FindingKind, Severity};
 use remand_process::{Cancel, JobEnd, ProcessJob, SpawnError};
 use std::collections::BTreeMap;
@@ -172,7 +172,7 @@ pub fn after_rows(results: &[CheckResult]) -> Vec<EvidenceRow> {
 
 fn gate(baseline: &[CheckResult], after: &[CheckResult]) -> GateResult {
     let rows: Vec<EvidenceRow> = baseline_rows(baseline).into_iter().chain(after_rows(after)).collect();
-    rule(&rows, TaskSize::Large)
+    rule(&rows, TaskSize::Large, GateDemand::Proof)
 }
 
 // EP-15 EP-16 EP-18 EP-19 CORE-06

@@ -3,7 +3,7 @@
 
 use super::run_tests::{Project, after_rows, baseline_rows};
 use super::*;
-use remand_kernel::evidence::{EvidenceRow, GateResult, TaskSize, Tier, rule};
+use remand_kernel::evidence::{EvidenceRow, GateDemand, GateResult, TaskSize, Tier, rule};
 use remand_source::is_test_file;
 
 fn loaded(project: &Project, files: &[&str]) -> Vec<CheckResult> {
@@ -103,7 +103,11 @@ fn smoke_commands_are_rows_of_tier_3_and_an_infeasible_row_excuses_their_absence
     let gate = |more: &[CheckResult]| {
         let before = baseline_rows(&base);
         let after = after_rows(&[base.as_slice(), more].concat());
-        rule(&before.into_iter().chain(after).collect::<Vec<EvidenceRow>>(), TaskSize::Standard)
+        rule(
+            &before.into_iter().chain(after).collect::<Vec<EvidenceRow>>(),
+            TaskSize::Standard,
+            GateDemand::Proof,
+        )
     };
     assert!(matches!(gate(&[]), GateResult::Failed(_)) && matches!(gate(&bad), GateResult::Failed(_)));
     assert_eq!((gate(&good), gate(&none)), (GateResult::Passed, GateResult::Passed));

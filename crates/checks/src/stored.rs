@@ -92,6 +92,7 @@ impl From<Evidence<'_>> for EvidenceRow {
             duration_ms: millis(result),
             reason: result.reason.clone(),
             source: RowSource::Engine,
+            red_before: result.red_before,
         }
     }
 }

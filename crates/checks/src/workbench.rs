@@ -194,7 +194,8 @@ impl<'b> Workbench<'b> {
         self.tree.restore(self.setup.content)?;
         let rewritten: Vec<String> = rewritten.iter().map(|path| path.display().to_string()).collect();
         let reason = format!("it rewrote the code that it checks: {}", rewritten.join(", "));
-        Ok(CheckResult { end: CheckEnd::Failed, snippet: reason.clone(), reason, ..result })
+        // What such a check reports about its tests is not evidence.
+        Ok(CheckResult { end: CheckEnd::Failed, snippet: reason.clone(), reason, collected: None, ..result })
     }
 
     /// The code files that differ between a tree and the work tree. An added file or a changed mode counts only if

@@ -11,6 +11,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+/// Artifacts that list tasks. The list of a split replaces the plan, so it comes first.
+pub const TASK_LISTS: [&str; 2] = ["tasks", "plan"];
+
 /// A result as it is stored; only the payload depends on the schema.
 #[derive(Deserialize)]
 struct StoredResult<P> {

@@ -250,6 +250,9 @@ impl Page {
             let phase = if row.phase == RowPhase::Baseline { "baseline" } else { "after" };
             let result = match (row.passed, row.tier) {
                 (true, _) => "passed".to_string(),
+                (false, Some(_)) if row.phase == RowPhase::After && failed_before(checks, &row.name) => {
+                    "FAILED, as before the change".to_string()
+                }
                 (false, Some(_)) => "FAILED".to_string(),
                 (false, None) => format!("not run: {}", cell(&row.reason)),
             };
@@ -567,6 +570,13 @@ impl Page {
         ));
         Ok(())
     }
+}
+
+/// Whether a check failed at the baseline of the run.
+fn failed_before(checks: &[CheckRow], name: &str) -> bool {
+    let is_before =
+        |row: &&CheckRow| row.phase == RowPhase::Baseline && row.task.is_none() && row.name == name;
+    checks.iter().filter(is_before).any(|row| !row.passed && row.tier.is_some())
 }
 
 /// The event that reverted the change of a task.

@@ -22,6 +22,7 @@ pub mod host;
 
 pub mod artifacts;
 pub mod checkout;
+mod red_tests;
 mod row_names;
 pub mod site;
 

@@ -8,7 +8,7 @@ use remand_contract::schema::decision::DecisionRecord;
 use remand_contract::schema::plan::PlannedTask;
 use remand_contract::schema::words::ReportedSize;
 use remand_contract::{AcceptedResult, SchemaId, decision_note, rendered_report, to_yaml};
-use remand_kernel::evidence::{self, EvidenceRow, GateResult, RowPhase, TaskSize};
+use remand_kernel::evidence::{self, EvidenceRow, GateDemand, GateResult, RowPhase, TaskSize};
 use remand_kernel::finding::Severity;
 use remand_ledger::fact::{Decision, Note};
 use remand_ledger::query::{CheckRow, NoteRow};
@@ -129,7 +129,7 @@ pub fn evidence_gate(reader: &Reader, run: &RunId, slug: &str, task: Option<&str
         "failed": checks.len() - passed,
         "checks": checks.iter().map(|row| check(row)).collect::<Vec<Value>>(),
     });
-    if let GateResult::Failed(reasons) = evidence::rule(&evidence, size) {
+    if let GateResult::Failed(reasons) = evidence::rule(&evidence, size, GateDemand::Proof) {
         gate["gate_status"] = json!("failed");
         gate["reasons"] = json!(reasons);
     }

@@ -101,6 +101,9 @@ pub struct Start {
     pub limits: Limits,
     /// Lists that are known from the start.
     pub lists: Vec<(String, Vec<Item>)>,
+    /// Whether the user accepts work that nothing can prove. The confidence is then low.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub unproven: bool,
 }
 
 /// Whether a human is at the terminal to answer.

@@ -36,6 +36,9 @@ pub struct EvidenceRow {
     #[serde(default)]
     pub reason: String,
     pub source: RowSource,
+    /// The number of tests that fail now, if each of them also failed before the change and may stay red; else 0.
+    #[serde(default)]
+    pub red_before: u32,
 }
 
 /// When a row was written.
@@ -87,11 +90,23 @@ pub struct TierError {
     pub number: u8,
 }
 
+/// What the gate demands of the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GateDemand {
+    /// Passing checks, and no failing one.
+    Proof,
+    /// No failing check: the user accepts work that nothing can prove.
+    NoFailure,
+}
+
 /// Applies the gate to the rows of one task. Superseded rows do not count; of the rows after the change, only those of
 /// the latest iteration count.
-pub fn rule(rows: &[EvidenceRow], size: TaskSize) -> GateResult {
+pub fn rule(rows: &[EvidenceRow], size: TaskSize, demand: GateDemand) -> GateResult {
     let counted = CountedRows::new(rows);
-    let mut reasons = counted.missing(size);
+    let mut reasons = match demand {
+        GateDemand::Proof => counted.missing(size),
+        GateDemand::NoFailure => Vec::new(),
+    };
     reasons.extend(counted.failures());
     if reasons.is_empty() { GateResult::Passed } else { GateResult::Failed(reasons) }
 }
@@ -104,7 +119,8 @@ pub fn notes(rows: &[EvidenceRow]) -> Vec<String> {
 /// The failing checks that the gate excuses, because they failed at the baseline too.
 pub fn excused(rows: &[EvidenceRow]) -> BTreeSet<&str> {
     let counted = CountedRows::new(rows);
-    let failing = counted.tier_1_to_3_checks().filter(|row| row.fails() && counted.failed_before(&row.check));
+    let failing =
+        counted.tier_1_to_3_checks().filter(|row| counted.fails(row) && counted.failed_before(&row.check));
     failing.map(|row| row.check.as_str()).collect()
 }
 
@@ -193,7 +209,7 @@ impl<'a> CountedRows<'a> {
             TaskSize::Large => 3,
         };
         let passing: Vec<Tier> =
-            self.tier_1_to_3_checks().filter(|row| row.proves()).filter_map(|row| row.tier).collect();
+            self.tier_1_to_3_checks().filter(|row| self.proves(row)).filter_map(|row| row.tier).collect();
         let mut reasons = Vec::new();
         if self.baseline.is_empty() {
             reasons.push("there is no baseline: run the checks on the tree before the task".to_string());
@@ -218,7 +234,7 @@ impl<'a> CountedRows<'a> {
     fn failures(&self) -> Vec<String> {
         let secrets = self.after.iter().copied().filter(|row| row.check == SECRETS && !row.passed);
         self.tier_1_to_3_checks()
-            .filter(|row| row.fails())
+            .filter(|row| self.fails(row))
             .chain(secrets)
             .filter(|row| !self.failed_before(&row.check))
             .map(|row| format!("{row} failed{} but not at the baseline", row.exit_code_phrase()))
@@ -228,11 +244,14 @@ impl<'a> CountedRows<'a> {
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for row in &self.after {
-            let fails = row.fails() || (row.tier == Some(Tier::Four) && !row.passed);
+            let fails = self.fails(row) || (row.tier == Some(Tier::Four) && !row.passed);
             if row.is_vacuous() {
                 notes.push(format!("{row} collected no tests, so it does not count as passed"));
             } else if row.check == INFEASIBLE && row.reason.trim().is_empty() {
                 notes.push(format!("{row} gives no reason, so it excuses nothing"));
+            } else if self.has_only_red_before(row) {
+                let (count, tests) = (row.red_before, if row.red_before == 1 { "test" } else { "tests" });
+                notes.push(format!("{row} has {count} failing {tests}, red before the change too"));
             } else if fails && self.failed_before(&row.check) {
                 notes.push(format!("{row} failed at the baseline too"));
             } else if row.tier == Some(Tier::Four) && row.check != SECRETS && !row.passed {
@@ -248,7 +267,7 @@ impl<'a> CountedRows<'a> {
     fn failing_since_baseline(&self) -> impl Iterator<Item = &'a EvidenceRow> {
         let failed_before = |row: &&EvidenceRow| self.failed_before(&row.check);
         self.tier_1_to_3_checks()
-            .filter(|row| row.tier > Some(Tier::One) && row.fails())
+            .filter(|row| row.tier > Some(Tier::One) && self.fails(row))
             .filter(failed_before)
     }
 
@@ -259,6 +278,24 @@ impl<'a> CountedRows<'a> {
 
     fn is_infeasible(&self) -> bool {
         self.after.iter().any(|row| row.check == INFEASIBLE && !row.reason.trim().is_empty())
+    }
+
+    fn proves(&self, row: &EvidenceRow) -> bool {
+        row.is_clean_pass() || self.has_only_red_before(row)
+    }
+
+    fn fails(&self, row: &EvidenceRow) -> bool {
+        row.is_tier_1_to_3_check()
+            && (!row.passed || row.has_bad_exit_code())
+            && !self.has_only_red_before(row)
+    }
+
+    /// Whether tests passed, and the only failing ones also failed before the change and may stay red.
+    fn has_only_red_before(&self, row: &EvidenceRow) -> bool {
+        row.is_tier_1_to_3_check()
+            && row.red_before > 0
+            && row.collected.is_some_and(|count| count > row.red_before)
+            && self.failed_before(&row.check)
     }
 
     /// Whether the check failed at every baseline: the run's and, if there is one, the task's.
@@ -277,12 +314,8 @@ impl EvidenceRow {
         self.is_tier_1_to_3_check() && self.passed && self.collected == Some(0)
     }
 
-    fn proves(&self) -> bool {
+    fn is_clean_pass(&self) -> bool {
         self.passed && !self.has_bad_exit_code() && !self.is_vacuous()
-    }
-
-    fn fails(&self) -> bool {
-        self.is_tier_1_to_3_check() && (!self.passed || self.has_bad_exit_code())
     }
 
     fn has_bad_exit_code(&self) -> bool {
@@ -340,6 +373,7 @@ fn discrepancy(claim: &BaselineClaim, iteration: u32) -> EvidenceRow {
         iteration,
         superseded: false,
         collected: None,
+        red_before: 0,
         duration_ms: 0,
         reason: format!(
             "the agent claims that `{}` {claimed} at the baseline; the engine did not see that",

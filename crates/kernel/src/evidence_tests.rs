@@ -16,6 +16,7 @@ fn row(check: &str, tier: u8, passed: bool) -> EvidenceRow {
         duration_ms: 10,
         reason: String::new(),
         source: RowSource::Engine,
+        red_before: 0,
     }
 }
 
@@ -33,7 +34,7 @@ fn enough() -> Vec<EvidenceRow> {
 }
 
 fn reasons(rows: &[EvidenceRow], size: TaskSize) -> String {
-    match rule(rows, size) {
+    match rule(rows, size, GateDemand::Proof) {
         GateResult::Passed => "passed".into(),
         GateResult::Failed(reasons) => reasons.join("\n"),
     }
@@ -47,6 +48,48 @@ fn two_passing_rows_prove_a_standard_task_and_three_a_large_one() {
     let mut rows = enough();
     rows.push(row("tests", 2, true));
     assert_eq!(reasons(&rows, TaskSize::Large), "passed");
+}
+
+/// A test check after the change, with 3 tests of which this many fail and may stay red.
+fn tests_with_red(red_before: u32) -> EvidenceRow {
+    EvidenceRow { collected: Some(3), red_before, ..row("tests", 2, false) }
+}
+
+// UP-05 EP-18
+#[test]
+fn a_check_whose_only_failing_tests_were_red_before_and_may_stay_red_still_proves() {
+    let with =
+        |now: EvidenceRow, before: bool| vec![baseline("tests", 2, before), row("diagnostics", 1, true), now];
+    assert_eq!(reasons(&with(tests_with_red(1), false), TaskSize::Standard), "passed");
+    assert!(excused(&with(tests_with_red(1), false)).is_empty(), "it proves the rest, so nothing is excused");
+    assert_snapshot!(notes(&with(tests_with_red(1), false)).join("\n"), @"`tests` (tier 2, iteration 1) has 1 failing test, red before the change too");
+    // The count alone proves nothing: the check must have failed before, and some test must pass.
+    assert_ne!(reasons(&with(tests_with_red(1), true), TaskSize::Standard), "passed");
+    assert_ne!(reasons(&with(tests_with_red(3), false), TaskSize::Standard), "passed");
+    assert_ne!(reasons(&with(tests_with_red(0), false), TaskSize::Standard), "passed");
+}
+
+// UP-05 EP-18
+#[test]
+fn a_check_that_reports_no_tests_and_was_red_before_proves_nothing_and_fails_nothing() {
+    let rows = vec![
+        baseline("build", 2, true),
+        baseline("make", 2, false),
+        row("diagnostics", 1, true),
+        row("build", 2, true),
+        row("make", 2, false),
+    ];
+    assert_eq!(reasons(&rows, TaskSize::Standard), "passed");
+    assert_eq!(excused(&rows).into_iter().collect::<Vec<_>>(), ["make"]);
+}
+
+// UP-06
+#[test]
+fn without_a_demand_for_proof_only_failures_count() {
+    let ruled = |rows: &[EvidenceRow]| rule(rows, TaskSize::Large, GateDemand::NoFailure);
+    assert_eq!(ruled(&[]), GateResult::Passed);
+    assert_ne!(ruled(&[row("build", 2, false)]), GateResult::Passed);
+    assert_eq!(ruled(&[baseline("build", 2, false), row("build", 2, false)]), GateResult::Passed);
 }
 
 // EP-18
@@ -238,7 +281,7 @@ fn a_false_claim_about_the_baseline_becomes_a_failed_row() {
     );
     rows.extend([row("diagnostics", 1, true), row("build", 2, true)]);
     rows.extend(found);
-    assert_eq!(rule(&rows, TaskSize::Standard), GateResult::Passed);
+    assert_eq!(rule(&rows, TaskSize::Standard, GateDemand::Proof), GateResult::Passed);
     assert_eq!(notes(&rows).len(), 2);
 }
 
@@ -263,7 +306,7 @@ proptest! {
     #[test]
     fn a_superseded_row_changes_nothing(rows in prop::collection::vec(any_row(), 0..12)) {
         let others: Vec<_> = rows.iter().filter(|row| !row.superseded).cloned().collect();
-        prop_assert_eq!(rule(&rows, TaskSize::Large), rule(&others, TaskSize::Large));
+        prop_assert_eq!(rule(&rows, TaskSize::Large, GateDemand::Proof), rule(&others, TaskSize::Large, GateDemand::Proof));
     }
 
     // EP-18

@@ -20,8 +20,8 @@ struct RowText<'r>(&'r EvidenceRow);
 impl fmt::Display for RowText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let EvidenceRow { check, phase, tier, passed, exit_code, iteration, .. } = self.0;
-        let EvidenceRow { superseded, collected, duration_ms, reason: _, source: RowSource::Engine, .. } =
-            self.0;
+        let EvidenceRow { superseded, collected, red_before, duration_ms, reason: _, .. } = self.0;
+        let EvidenceRow { source: RowSource::Engine, .. } = self.0;
         f.write_str(phase_word(*phase))?;
         if let Some(tier) = tier {
             write!(f, ".t{}", u8::from(*tier))?;
@@ -36,6 +36,9 @@ impl fmt::Display for RowText<'_> {
         }
         if let Some(count) = collected {
             write!(f, ".n{count}")?;
+        }
+        if *red_before > 0 {
+            write!(f, ".r{red_before}")?;
         }
         write!(f, ".d{duration_ms} {check}")
     }
@@ -67,6 +70,7 @@ fn parse_row(text: &str) -> Option<EvidenceRow> {
     let iteration = u32::try_from(parts.take_number(b'i')??).ok()?;
     let superseded = parts.take_word(SUPERSEDED);
     let collected = parts.take_number(b'n')?.map(u32::try_from).transpose().ok()?;
+    let red_before = parts.take_number(b'r')?.map_or(Ok(0), u32::try_from).ok()?;
     let duration_ms = parts.take_number(b'd')??;
     let (check, reason, source) = (String::from(check), String::new(), RowSource::Engine);
     let row = EvidenceRow {
@@ -78,6 +82,7 @@ fn parse_row(text: &str) -> Option<EvidenceRow> {
         iteration,
         superseded,
         collected,
+        red_before,
         duration_ms,
         reason,
         source,

@@ -18,6 +18,7 @@ fn row() -> EvidenceRow {
         duration_ms: 3180,
         reason: String::new(),
         source: RowSource::Engine,
+        red_before: 0,
     }
 }
 
@@ -28,6 +29,9 @@ fn read(value: Value) -> Option<EvidenceRow> {
 #[test]
 fn a_row_is_a_line_of_text() {
     assert_eq!(RowText(&row()).to_string(), "after.t2.passed.x0.i1.n412.d3180 cargo-test");
+    let red = EvidenceRow { passed: false, exit_code: Some(101), red_before: 2, ..row() };
+    assert_eq!(RowText(&red).to_string(), "after.t2.failed.x101.i1.n412.r2.d3180 cargo-test");
+    assert_eq!(read(json!("after.t2.failed.x101.i1.n412.r2.d3180 cargo-test")), Some(red));
     let marker = EvidenceRow {
         check: "revert-task 2".into(),
         phase: RowPhase::Review,
@@ -91,11 +95,11 @@ fn any_row() -> impl Strategy<Value = EvidenceRow> {
     let phase = prop_oneof![Just(RowPhase::Baseline), Just(RowPhase::After), Just(RowPhase::Review)];
     let tier = proptest::option::of((1..=4_u8).prop_map(|number| Tier::try_from(number).unwrap()));
     let counts = (any::<u32>(), any::<Option<u32>>(), any::<u64>());
-    let result = (any::<bool>(), any::<Option<i32>>(), any::<bool>());
+    let result = (any::<bool>(), any::<Option<i32>>(), any::<bool>(), 0..3_u32);
     let strings = (any::<String>(), prop_oneof![Just(String::new()), any::<String>()]);
     (phase, tier, counts, result, strings).prop_map(|(phase, tier, counts, result, (check, reason))| {
         let (iteration, collected, duration_ms) = counts;
-        let (passed, exit_code, superseded) = result;
+        let (passed, exit_code, superseded, red_before) = result;
         EvidenceRow {
             check,
             phase,
@@ -107,6 +111,7 @@ fn any_row() -> impl Strategy<Value = EvidenceRow> {
             collected,
             duration_ms,
             reason,
+            red_before,
             ..row()
         }
     })

@@ -4,6 +4,7 @@ use crate::change::{Approach, Digest};
 use crate::command::Command;
 use crate::detect::{Trace, Trail};
 use crate::event::{Item, Limits, Mode, Risk};
+use crate::evidence::GateDemand;
 use crate::finding::Finding;
 use crate::ids::{ArtifactId, BudgetId, CommandId, FlagId, Lane, ListId, PhaseId, SignalId};
 use crate::program::{Confidence, Program};
@@ -28,6 +29,9 @@ pub struct State {
     pub mode: Mode,
     pub risk: Risk,
     pub confidence: Confidence,
+    /// Whether the user accepts work that nothing can prove.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub unproven: bool,
     /// What is left of each budget; budgets of a sub-flow are kept per task.
     pub left: Vec<u16>,
     /// The size of each budget; fixed once the list it depends on is known.
@@ -358,6 +362,11 @@ pub struct UsageTotals {
 }
 
 impl State {
+    /// What the evidence gate demands in this run.
+    pub fn demand(&self) -> GateDemand {
+        if self.unproven { GateDemand::NoFailure } else { GateDemand::Proof }
+    }
+
     /// The state before the first event.
     pub fn new(program: &Program) -> State {
         State {
@@ -366,6 +375,7 @@ impl State {
             mode: Mode::Autonomous,
             risk: Risk::Green,
             confidence: Confidence::High,
+            unproven: false,
             left: Vec::new(),
             full: Vec::new(),
             versions: vec![Digest::default(); program.artifacts.len()],

@@ -4,6 +4,7 @@
 //! it may be valid, so callers must not blame the author for it.
 
 mod attribute;
+mod definition;
 mod error;
 mod function;
 mod language;
@@ -14,6 +15,7 @@ mod test_file;
 pub mod tests;
 mod tree;
 
+pub use definition::{ChangedDefinition, Definition, DefinitionKind, changed_definitions};
 pub use error::SyntaxError;
 pub use function::{Body, Function, signature};
 pub use language::Language;

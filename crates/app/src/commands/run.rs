@@ -5,6 +5,7 @@ use crate::context::CommandContext;
 use crate::driving;
 use crate::host;
 use crate::outlook::Outlook;
+use crate::proof::UnprovenWork;
 use crate::recording;
 use crate::request_text::RequestText;
 use crate::workplace::{self, Workplace};
@@ -59,6 +60,9 @@ pub struct Args {
     /// Run every check, even if its result is cached
     #[arg(long)]
     pub no_cache: bool,
+    /// Continue although no build and no test can prove the work; the confidence is then low
+    #[arg(long)]
+    pub unproven: bool,
     /// Write a rehearsal of the run when it is over; `remand record` writes one at any time
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -109,7 +113,8 @@ impl Args {
 pub fn prepare(context: &CommandContext<'_>, args: &Args) -> Result<(Workplace, NewRun), CommandFailure> {
     let subject = args.subject(context)?;
     let workplace = Workplace::open(context, args.flags())?;
-    let beginning = beginning::prepare(context, &workplace, &subject)?;
+    let answer = if args.unproven { UnprovenWork::Accept } else { UnprovenWork::Ask };
+    let beginning = beginning::prepare(context, &workplace, &subject, answer)?;
     Ok((workplace, beginning))
 }
 

@@ -32,6 +32,7 @@ mod permissions;
 mod programs;
 mod quick;
 mod recorded;
+mod red_baseline;
 mod retry;
 mod secrets;
 mod spec;

@@ -1,7 +1,6 @@
 //! The files in the how-to page about writing a workflow are checked and run.
 
 use crate::place::Place;
-use crate::rehearsed::TRIVIAL;
 
 const PAGE: &str = include_str!("../../../../docs/how-to/own-workflow.md");
 
@@ -18,9 +17,12 @@ fn files() -> Vec<(String, String)> {
     named.collect()
 }
 
+// UP-06
 #[test]
-fn the_workflow_of_the_page_is_accepted_and_makes_a_commit() {
-    let place = Place::configured(TRIVIAL);
+fn the_workflow_of_the_page_makes_a_commit_in_a_repository_with_only_a_readme() {
+    let place = Place::new();
+    place.git(&["rm", "-qr", "."]);
+    place.write("README.md", "# Sums\n\nIt adds.\n");
     let files = files();
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(
@@ -29,10 +31,11 @@ fn the_workflow_of_the_page_is_accepted_and_makes_a_commit() {
             ".remand/workflows/translate.yaml",
             ".remand/roles/translator.md",
             ".remand/roles/proof-reader.md",
+            "remand.toml",
             "rehearsal.yaml",
         ]
     );
-    for (name, text) in &files[..3] {
+    for (name, text) in &files[..4] {
         place.write(name, text);
     }
     place.git(&["add", "-A"]);
@@ -40,7 +43,7 @@ fn the_workflow_of_the_page_is_accepted_and_makes_a_commit() {
 
     let checked = place.remand(&["check", ".remand/workflows/translate.yaml"]);
     assert_eq!(checked.code, 0, "{}{}", checked.out, checked.err);
-    let ran = place.run("Translate README.md into German.", &files[3].1, &["--workflow", "translate"]);
+    let ran = place.run("Translate README.md into German.", &files[4].1, &["--workflow", "translate"]);
 
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
     let run = place.latest();

@@ -139,21 +139,19 @@ fn a_claim_that_all_tests_pass_is_refuted_by_the_tests() {
     assert!(!checks.iter().any(|row| row.name == "tests"), "a claim became a row: {checks:?}");
 }
 
-// EP-18 BY-01
+// UP-06 EP-18 BY-01
 #[test]
-fn a_run_without_any_check_never_commits() {
+fn a_run_without_any_check_is_refused_before_it_spends_and_never_commits() {
     let place = Place::configured("[checks]\ndetect = false\n");
-    let again = |round: u32| {
-        role("implementer").round(round).writes(&format!("sums/try{round}.py"), "pass\n").says(json!({
-            "verdict": "done", "hypothesis": format!("Try {round} is another one."), "changes": [],
-        }))
-    };
-    let shown = place.quick(&Script::quick().with(again(2)).with(again(3)), &[]);
+    let refused = place.quick(&Script::quick(), &[]);
+    assert_eq!(refused.code, 1, "{}{}", refused.out, refused.err);
+    assert!(refused.err.contains("nothing can prove the work"), "{}", refused.err);
+    assert!(refused.err.contains("[checks.test]"), "{}", refused.err);
+
+    let shown = place.quick(&Script::quick(), &["--unproven"]);
     assert_eq!(shown.code, 6, "{}{}", shown.out, shown.err);
     let run = place.latest();
-    assert_eq!(run.confidence, "low");
-    let verdicts: Vec<_> = place.reader().dispatches(&run.run).expect("dispatches");
-    assert!(verdicts.iter().all(|row| row.role == "implementer"), "nothing was worth a review: {verdicts:?}");
+    assert_eq!((run.confidence.as_str(), run.used.dispatches), ("low", 2), "no doomed rounds");
     let degraded = place.reader().notes(&run.run).expect("notes");
     assert!(degraded.iter().any(|note| note.kind == NoteKind::Degradation && note.text.contains("[checks]")));
 }

@@ -65,8 +65,8 @@ pub fn resume(
     Ok(Some(ResumedSession { session, home: saved.home, file: path, left_tree }))
 }
 
-/// The dispatch whose session may be resumed: the previous attempt, or the previous round if the role remembers or quick
-/// checks sent the work back.
+/// The dispatch whose session may be resumed: the previous attempt, or the previous round if the role remembers or checks
+/// sent the work back.
 fn last_dispatch(
     job: &Job,
     dispatch: &Dispatch,
@@ -75,37 +75,42 @@ fn last_dispatch(
 ) -> Result<Option<DispatchRow>, Trouble> {
     match earlier::previous_attempt(job) {
         Some(previous) => Ok(reader.dispatch(&job.site.run, &previous.to_string())?),
-        None if role.remembers || comes_from_quick_checks(job, dispatch, reader)? => {
+        None if role.remembers || comes_from_checks(job, dispatch, reader)? => {
             earlier::previous_round(job, dispatch, reader)
         }
         None => Ok(None),
     }
 }
 
-/// Whether the last ruling that led to this phase was about quick checks.
-fn comes_from_quick_checks(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<bool, Trouble> {
+/// Whether the last ruling that led to this phase was about checks that ask for a fix.
+fn comes_from_checks(job: &Job, dispatch: &Dispatch, reader: &Reader) -> Result<bool, Trouble> {
     let rulings = reader.rulings(&job.site.run, 0)?;
     let led_here = rulings
         .into_iter()
         .map(|row| row.ruling)
         .rfind(|ruling| ruling.task == dispatch.task && ruling.target.as_deref() == Some(job.phase()));
     let from = led_here.and_then(|ruling| job.program.phase_named(&ruling.phase));
-    Ok(from.is_some_and(|from| is_quick_checks(&job.program, from)))
+    Ok(from.is_some_and(|from| asks_for_fixes(&job.program, from)))
 }
 
-/// Whether quick checks may send the work of this phase back.
-fn is_checked_quickly(job: &Job) -> bool {
+/// Whether checks may ask this phase for a fix.
+fn may_be_asked_for_fixes(job: &Job) -> bool {
     let program = &job.program;
     let sends_back = |from: PhaseId| {
         let routes = program.phase(from).routes.iter();
         routes.into_iter().any(|(_, route)| route.action == Action::Remand(job.id.phase))
     };
-    program.phase_ids().any(|from| is_quick_checks(program, from) && sends_back(from))
+    program.phase_ids().any(|from| asks_for_fixes(program, from) && sends_back(from))
 }
 
-fn is_quick_checks(program: &Program, phase: PhaseId) -> bool {
+/// Whether a phase runs quick checks, or the checks of one task.
+fn asks_for_fixes(program: &Program, phase: PhaseId) -> bool {
+    let is_of_task = program.phase(phase).owner.is_some();
     match program.phase(phase).work {
-        Work::Operation { operation } => program.operation(operation).name == EngineOperation::QuickChecks,
+        Work::Operation { operation } => {
+            let name = program.operation(operation).name;
+            name == EngineOperation::QuickChecks || (is_of_task && name == EngineOperation::Checks)
+        }
         Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } | Work::Flow { .. } | Work::Ask { .. } => {
             false
         }
@@ -142,7 +147,7 @@ fn resumable(
 pub fn keep_or_forget(prepared: &Prepared<'_>, failure: Option<Failure>) -> Result<(), Trouble> {
     let may_resume = match failure {
         Some(failure) => failure == Failure::Malformed,
-        None => prepared.role.remembers || is_checked_quickly(prepared.job),
+        None => prepared.role.remembers || may_be_asked_for_fixes(prepared.job),
     };
     if !may_resume || !prepared.driver.resumes() {
         return forget(prepared);

@@ -5,10 +5,14 @@ use super::measurement::measure;
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::{CheckResult, Selection};
 use remand_contract::to_yaml;
+use remand_kernel::change::TestEnd;
 use remand_kernel::evidence::{RowPhase, Tier};
 use remand_ledger::fact::{Artifact, NoteKind};
 use serde::Serialize;
 use serde_json::json;
+
+/// Maximum number of failing tests that a note names.
+const MAX_LISTED: usize = 5;
 
 /// One check in the artifact, which agents read.
 #[derive(Serialize)]
@@ -21,6 +25,8 @@ struct BaselineRow<'r> {
     passed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     tests: Option<u32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failing_tests: Vec<&'r str>,
 }
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
@@ -39,6 +45,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
                 folder: spec.map(|spec| spec.folder.as_str()).filter(|folder| !folder.is_empty()),
                 passed: result.passed(),
                 tests: result.collected,
+                failing_tests: failing_tests(result),
             };
             json!(row)
         })
@@ -61,7 +68,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
         done.note(NoteKind::Degradation, text);
     }
     for result in measured.results.iter().filter(|result| result.counts() && !result.passed()) {
-        done.note(NoteKind::Warning, format!("`{}` fails before any change", result.name));
+        done.note(NoteKind::Warning, failure(result));
     }
     if no_build_or_test_passes(&measured.results) {
         let text = "no build and no test passes before any change: unless the run repairs that, its work cannot be \
@@ -91,9 +98,37 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     Ok(done)
 }
 
+/// The tests that fail in a check.
+fn failing_tests(result: &CheckResult) -> Vec<&str> {
+    let failing = result.tests.iter().filter(|test| test.end == TestEnd::Failed);
+    failing.map(|test| test.name.as_str()).collect()
+}
+
+/// Says what fails in a check before any change.
+fn failure(result: &CheckResult) -> String {
+    let (name, failing) = (&result.name, failing_tests(result));
+    if failing.is_empty() || !has_passing_tests(result) {
+        return format!("`{name}` fails before any change");
+    }
+    let listed: Vec<String> = failing.iter().take(MAX_LISTED).map(|test| format!("`{test}`")).collect();
+    let more = failing.len() - listed.len();
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!(
+        "{} of {} tests of `{name}` fail before any change: {}{more}; the other tests still prove the work",
+        failing.len(),
+        result.tests.len(),
+        listed.join(", ")
+    )
+}
+
+fn has_passing_tests(result: &CheckResult) -> bool {
+    result.tests.iter().any(|test| test.end == TestEnd::Passed)
+}
+
 /// Whether builds or tests exist and none of them passes, so the gate would refuse any change.
 fn no_build_or_test_passes(results: &[CheckResult]) -> bool {
     let mut builds_and_tests =
         results.iter().filter(|result| result.tier > Some(Tier::One) && result.counts()).peekable();
-    builds_and_tests.peek().is_some() && !builds_and_tests.any(CheckResult::passed)
+    builds_and_tests.peek().is_some()
+        && !builds_and_tests.any(|result| result.passed() || has_passing_tests(result))
 }

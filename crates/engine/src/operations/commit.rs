@@ -101,7 +101,7 @@ fn verify_hook_tree(job: &Job, tree: &TreeId, done: &mut Done) -> Result<Option<
     measured.count_regressions();
     done.facts.checks = measured.facts.checks;
     done.blobs = measured.facts.blobs;
-    Ok(match evidence::rule(&measured.rows, TaskSize::Standard) {
+    Ok(match evidence::rule(&measured.rows, TaskSize::Standard, job.state.demand()) {
         GateResult::Passed => None,
         GateResult::Failed(reasons) => {
             Some(format!("the tree that the hook made does not pass: {}", reasons.join("; ")))

@@ -1,6 +1,7 @@
 //! Compares the tests that a change removes or weakens with those that the plan announced.
 
 use super::planned;
+use crate::artifacts::TASK_LISTS;
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::{
     Announced, BeforeChange, CheckResult, Edited, HadTests, Integrity, integrity, may_concern_tests,
@@ -25,7 +26,7 @@ pub struct PlannedTests {
 impl PlannedTests {
     /// Reads the plan of a run. Without a plan, the request counts as the announcement.
     pub fn read(job: &Job, reader: &Reader) -> Result<PlannedTests, Trouble> {
-        let Some(tasks) = planned::tasks(job, reader, &planned::TASK_LISTS)? else {
+        let Some(tasks) = planned::tasks(job, reader, &TASK_LISTS)? else {
             return Ok(PlannedTests { request: job.site.subject()?, ..PlannedTests::default() });
         };
         let announced = |task: PlannedTask| {

@@ -2,12 +2,14 @@
 
 use super::checking::{CheckedContent, Checking, refuse_incomplete};
 use super::integrity::{self, PlannedTests};
+use super::red_results::{RedNotes, RedRulings};
 use super::task_baseline::{TaskBaseline, TaskScope};
 use super::{Done, claims, finding, tiers};
+use crate::red_tests::baseline_results;
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::{
     CheckEnd, CheckFacts, CheckResult, EarlierPass, FileScope, HadTests, Integrity, LeftOut, Occasion,
-    ReadBack, Selection, TaskChange, TestListing, read_back,
+    Selection, TaskChange, TestListing,
 };
 use remand_git::WorkTree;
 use remand_kernel::change::{TestEnd, TestResult};
@@ -33,6 +35,8 @@ pub struct Measurement {
     pub findings: Vec<Finding>,
     /// Notes for reviewers.
     notes: Vec<String>,
+    /// About the tests that failed before the change.
+    pub red: RedNotes,
     /// Claims about the baseline that are wrong.
     discrepancies: Vec<String>,
     /// The files that differ from the base.
@@ -106,6 +110,12 @@ pub fn measure(
     }
     refuse_incomplete(job, &results)?;
     let findings = question_passes(&reader, &mut results)?;
+    let red = match phase {
+        RowPhase::Baseline => RedRulings::default(),
+        RowPhase::After | RowPhase::Review => {
+            RedRulings::apply(job, &reader, content, task, &before, &mut results)?
+        }
+    };
     let mut rows: Vec<EvidenceRow> = earlier
         .iter()
         .filter(|row| row.phase == RowPhase::Baseline && phase != RowPhase::Baseline)
@@ -123,6 +133,7 @@ pub fn measure(
         rows,
         findings,
         notes: Vec::new(),
+        red: RedNotes::default(),
         discrepancies: Vec::new(),
         changed,
         baseline_tree: start.tree.filter(|_| !start.results.is_empty()),
@@ -134,8 +145,10 @@ pub fn measure(
             None if measured.results.iter().any(|result| !result.passed()) => Some(content.check_out(job)?),
             tree => tree,
         };
-        let no_tree = Path::new("");
-        measured.compare(job, &reader, content, &before, tree.as_ref().map_or(no_tree, WorkTree::path))?;
+        let tree = tree.as_ref().map_or(Path::new(""), WorkTree::path);
+        measured.findings.extend(red.findings(&measured.results, tree));
+        measured.red = red.notes(&measured.results);
+        measured.compare(job, &reader, content, &before, tree)?;
         measured.add_discrepancies(claims::discrepancies(job, &reader, task, &earlier, iteration)?);
     }
     Ok(measured)
@@ -237,12 +250,6 @@ impl Measurement {
         self.rows.extend(self.occasion.rows(results));
         self.facts.extend(self.occasion.facts(results));
     }
-}
-
-/// The baseline results, from rows of the ledger.
-pub fn baseline_results(reader: &Reader, rows: &[CheckRow]) -> Result<Vec<CheckResult>, Trouble> {
-    let baseline = rows.iter().filter(|row| row.phase == RowPhase::Baseline && row.tier.is_some());
-    baseline.map(|row| Ok(read_back(reader, row, ReadBack::Tests)?)).collect()
 }
 
 /// The checks that failed in their last run for a task, or for the whole run.

@@ -18,6 +18,7 @@ mod merge;
 mod planned;
 mod prepare;
 mod record_approach;
+mod red_results;
 mod rounds;
 mod take_back;
 mod task_baseline;

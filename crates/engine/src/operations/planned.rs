@@ -12,9 +12,6 @@ use remand_ledger::query::DispatchRow;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// Artifacts that list tasks. The list of a split replaces the plan, so it comes first.
-pub const TASK_LISTS: [&str; 2] = ["tasks", "plan"];
-
 #[derive(Deserialize)]
 struct TaskList {
     tasks: Vec<PlannedTask>,

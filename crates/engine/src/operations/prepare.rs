@@ -2,6 +2,7 @@
 
 use super::Done;
 use crate::checkout;
+use crate::red_tests::current_request;
 use crate::site::{Job, Trouble};
 use remand_kernel::event::Mode;
 use remand_ledger::Reader;
@@ -33,7 +34,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
         done.note(kind, text);
     }
     note_enforcement_gaps(job, &mut done);
-    let request = request(job, &reader)?;
+    let request = current_request(&job.site, &reader)?;
     add_request(job, &request, &mut done);
     let concerns = concerns(job, &request, &reader)?;
     if !concerns.is_empty() && done.report.says == "ready" {
@@ -54,18 +55,6 @@ fn note_enforcement_gaps(job: &Job, done: &mut Done) {
     let kind =
         if enforcement.files == EnforcementLevel::Full { NoteKind::Warning } else { NoteKind::Degradation };
     done.note(kind, format!("not enforced on this machine: {}", enforcement.gaps.join("; ")));
-}
-
-/// The current request: the user's request, followed by changes from the answers to this run's gates.
-fn request(job: &Job, reader: &Reader) -> Result<String, Trouble> {
-    let mut request = job.site.subject()?;
-    for gate in reader.gates(&job.site.run)? {
-        let note = gate.note.as_deref().map(str::trim).unwrap_or_default();
-        if gate.option.as_deref() == Some("modify") && !note.is_empty() {
-            request.push_str(&format!("\n\n{note}"));
-        }
-    }
-    Ok(request)
 }
 
 /// Adds the request as an artifact. Reports it as written if it changed and the workflow lets this phase write it.

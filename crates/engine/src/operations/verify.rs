@@ -48,7 +48,7 @@ fn gate(job: &Job, task: Option<&str>, blamed: Option<&str>, size: TaskSize) -> 
     measured.count_regressions();
     let (readiness, leaks) = tiers::tier_four(job, &lane, blamed, size)?;
     measured.add_results(job, &readiness, leaks);
-    let gate_result = evidence::rule(&measured.rows, size);
+    let gate_result = evidence::rule(&measured.rows, size, job.state.demand());
     let mut done = match &gate_result {
         GateResult::Passed => Done::with_signal("passed"),
         GateResult::Failed(_) => Done::with_signal("failed"),
@@ -57,6 +57,14 @@ fn gate(job: &Job, task: Option<&str>, blamed: Option<&str>, size: TaskSize) -> 
     done.report.size = Some(size);
     let excused =
         if gate_result == GateResult::Passed { evidence::excused(&measured.rows) } else { BTreeSet::new() };
+    if gate_result == GateResult::Passed {
+        for text in &measured.red.ruled {
+            done.note(NoteKind::Warning, job.site.redact(text));
+        }
+        for text in &measured.red.unclear {
+            done.note(NoteKind::Degradation, job.site.redact(text));
+        }
+    }
     for check in excused {
         let text = format!("`{check}` also failed before the change, so it proves nothing about the change");
         done.note(NoteKind::Degradation, text);

@@ -200,7 +200,7 @@ impl Stepper<'_> {
             return Ok(());
         }
         let size = report.size.unwrap_or(evidence::TaskSize::Large);
-        let ruled = evidence::rule(&report.rows, size);
+        let ruled = evidence::rule(&report.rows, size, self.state.demand());
         let says = self.program.signal(verdict);
         let (evidence, reasons) = match &ruled {
             evidence::GateResult::Passed => ("passed", Vec::new()),

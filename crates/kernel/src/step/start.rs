@@ -4,7 +4,7 @@ use super::{Refusal, Stepper};
 use crate::change::Digest;
 use crate::event::{Item, Start};
 use crate::ids::{BudgetId, Lane, ListId};
-use crate::program::{BudgetSize, Scope};
+use crate::program::{BudgetSize, Confidence, Scope};
 use crate::resolve;
 use crate::state::{End, Stage};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -30,6 +30,10 @@ impl Stepper<'_> {
 
         self.state.stage = Stage::Running;
         self.state.mode = start.mode;
+        self.state.unproven = start.unproven;
+        if start.unproven {
+            self.cap_confidence(Confidence::Low);
+        }
         self.state.limits = start.limits;
         self.state.approaches = start.approaches.clone();
         if let Some(subject) = self.program.artifact_named(&self.program.subject) {

@@ -90,6 +90,7 @@ impl CheckRow {
             duration_ms: self.duration_ms,
             reason: self.reason.clone(),
             source: RowSource::Engine,
+            red_before: 0,
         }
     }
 }

@@ -131,11 +131,14 @@ fn a_higher_iteration_supersedes_the_after_rows_of_its_task_only() {
         "the baseline of the run, and the rows of the task that are not superseded"
     );
     let rows: Vec<evidence::EvidenceRow> = gate.iter().map(|row| row.evidence()).collect();
-    assert_eq!(evidence::rule(&rows, TaskSize::Standard), GateResult::Passed);
+    assert_eq!(evidence::rule(&rows, TaskSize::Standard, evidence::GateDemand::Proof), GateResult::Passed);
     let other: Vec<evidence::EvidenceRow> =
         reader.gate_checks(&test_run.run, "t2").unwrap().iter().map(|row| row.evidence()).collect();
     assert!(
-        matches!(evidence::rule(&other, TaskSize::Standard), GateResult::Failed(_)),
+        matches!(
+            evidence::rule(&other, TaskSize::Standard, evidence::GateDemand::Proof),
+            GateResult::Failed(_)
+        ),
         "one row is too few"
     );
 }

@@ -21,6 +21,7 @@ mod tests_tests;
 
 pub use compare::{TestFile, Weakening, WeakeningKind, compare};
 pub use item::{Assertion, Strength, TestItem};
+pub(crate) use tokens::tokens;
 
 use crate::{Language, ParsedSource};
 use test_function::TestFunction;

@@ -222,5 +222,6 @@ fn evidence_row(check: &Check) -> EvidenceRow {
         duration_ms: check.duration_ms,
         reason: String::new(),
         source: RowSource::Engine,
+        red_before: 0,
     }
 }

@@ -130,7 +130,7 @@ const CUTS: [Cut; 32] = [
     cut(
         "tsp",
         "first-checks",
-        "do: checks\n    reads: [code]\n    on: {passed: next, failed: next}",
+        "do: checks\n    reads: [code]\n    on:\n      passed: next\n      failed: remand code spending by-test, corrections, else to red",
         "do: prepare\n    on: {ready: next, concerns: next, refused: stop refused}",
         "evidence",
     ),

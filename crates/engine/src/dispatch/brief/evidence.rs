@@ -1,7 +1,7 @@
 //! Evidence in sentences: what the engine ran, how it ended, and the lines that tell why it failed.
 
 use super::{BriefSection, PartList};
-use remand_checks::CheckSpec;
+use remand_checks::{CheckSpec, RedRuling, RedTest};
 use remand_contract::markdown::{code, fenced};
 use remand_kernel::evidence::RowPhase;
 use remand_kernel::finding::Finding;
@@ -112,6 +112,8 @@ pub struct RunEvidence<'e> {
     pub notes: &'e [NoteRow],
     /// The checks of the run.
     pub specs: &'e [CheckSpec],
+    /// The tests that fail before any change.
+    pub red: &'e [RedTest],
 }
 
 /// Adds the evidence that concerns a task or the whole run, and what the engine noted about the work.
@@ -125,6 +127,7 @@ pub fn add(
         found.rows.retain(|row| row.task.as_ref().is_none_or(|of| of == task));
     }
     let mut text = text(&found.rows, found.specs, given);
+    add_red_tests(found.red, &mut text);
     let mut noted = String::new();
     for note in found.notes.iter().filter(|note| is_about_work(note.kind)) {
         let line = format!("- {}\n", note.text);
@@ -137,6 +140,28 @@ pub fn add(
     }
     let about = "the checks that the engine ran; only they count";
     parts.add(BriefSection::Evidence, "evidence.md", about, text);
+}
+
+/// Adds the tests that fail before any change: those that the work must turn green, and those that it must leave alone.
+fn add_red_tests(red: &[RedTest], text: &mut String) {
+    let (must_pass, others): (Vec<&RedTest>, Vec<&RedTest>) =
+        red.iter().partition(|test| test.ruling == RedRuling::MustPass);
+    if !must_pass.is_empty() {
+        let _ = write!(text, "\nThese tests fail before any change and must pass afterwards:\n\n");
+    }
+    for RedTest { name, why, .. } in must_pass {
+        let _ = writeln!(text, "- {}, because {why}", code(name));
+    }
+    if !others.is_empty() {
+        let _ = write!(
+            text,
+            "\nThese tests fail before any change and are not part of the task. Leave them as they are; they must pass \
+             only if the change touches them or code that they use:\n\n"
+        );
+    }
+    for RedTest { name, .. } in others {
+        let _ = writeln!(text, "- {}", code(name));
+    }
 }
 
 /// Whether notes of this kind are about the work of the run.

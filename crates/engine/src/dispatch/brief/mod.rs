@@ -18,6 +18,7 @@ mod words;
 
 use crate::artifacts::content;
 use crate::pinned::PinnedRole;
+use crate::red_tests;
 use crate::site::{Job, LaneTree, Trouble};
 use crate::ticket::TicketRun;
 use assembly::{Assembly, BriefStock, WordSources};
@@ -183,8 +184,10 @@ impl BriefStock for BriefSources<'_> {
         let run = &self.job.site.run;
         let rows = self.reader.checks(run, CheckFilter::default())?;
         let notes = self.reader.notes(run)?;
-        let found = RunEvidence { rows, notes: &notes, specs: &self.job.site.pinned.checks };
-        evidence::add(found, self.dispatch.task.as_deref(), &narrator.given, parts);
+        let task = self.dispatch.task.as_deref();
+        let red = red_tests::before_change(self.job, self.reader, task, &rows)?;
+        let found = RunEvidence { rows, notes: &notes, specs: &self.job.site.pinned.checks, red: &red };
+        evidence::add(found, task, &narrator.given, parts);
         Ok(())
     }
 

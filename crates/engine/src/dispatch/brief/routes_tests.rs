@@ -647,7 +647,8 @@ impl BriefStock for MarkedStock<'_> {
     }
 
     fn tree(&self, narrator: &Narrator<'_>, parts: &mut PartList<'_>) -> Result<(), Trouble> {
-        let found = RunEvidence { rows: self.run.checks.clone(), notes: &self.run.notes, specs: &[] };
+        let found =
+            RunEvidence { rows: self.run.checks.clone(), notes: &self.run.notes, specs: &[], red: &[] };
         evidence::add(found, self.dispatch.task.as_deref(), &narrator.given, parts);
         Ok(())
     }

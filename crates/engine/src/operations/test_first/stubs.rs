@@ -5,6 +5,7 @@ use super::super::measurement::measure;
 use super::super::planned;
 use super::signatures::functions;
 use super::{stub_tree_name, symbol_finding};
+use crate::artifacts::TASK_LISTS;
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::Selection;
 use remand_kernel::evidence::RowPhase;
@@ -88,6 +89,6 @@ fn stub_findings(
 
 /// The signatures that the plan gives to the run's task, which is the first one.
 fn planned_signatures(job: &Job) -> Result<BTreeSet<String>, Trouble> {
-    let tasks = planned::tasks(job, &job.site.reader()?, &planned::TASK_LISTS)?.unwrap_or_default();
+    let tasks = planned::tasks(job, &job.site.reader()?, &TASK_LISTS)?.unwrap_or_default();
     Ok(tasks.first().into_iter().flat_map(|task| &task.signatures).map(|text| signature(text)).collect())
 }

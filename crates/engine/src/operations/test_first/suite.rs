@@ -1,7 +1,8 @@
 //! Runs the new tests on the tree that the author of the code will get.
 
-use super::super::measurement::{Measurement, baseline_results, measure};
+use super::super::measurement::{Measurement, measure};
 use super::{skipped_claim, stub_tree_name, test_finding};
+use crate::red_tests::baseline_results;
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::{CheckResult, FailureKind, Parser, Selection, failures, kind_of, may_be_silent};
 use remand_git::{FileContents, TreeId};

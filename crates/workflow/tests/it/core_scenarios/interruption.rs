@@ -74,7 +74,7 @@ fn cancel_kills_every_task_of_a_sub_flow() {
         Setup::of(feature()).tasks(vec![task("t1", &[]), task("t2", &[]), task("t3", &["t1"])]).run();
     run.until("implement").says("t2/implement", "done");
     cancel(&mut run);
-    assert_eq!(run.commands(), "cancel implement\ncancel self-check\nfinish: cancelled by ada");
+    assert_eq!(run.commands(), "cancel implement\ncancel cascade\nfinish: cancelled by ada");
     nothing_follows(&mut run, "done");
 }
 

@@ -56,8 +56,8 @@ fn a_retry_in_a_sub_flow_continues_every_task_where_it_was() {
     run.until("implement").says("t1/implement", "done");
     let before = run.walker.state.tasks.clone();
     let phases: Vec<_> = before.iter().map(|task| task.lane_state.phase).collect();
-    run.says("t1/self-check", "denied");
-    assert_eq!(run.status(), "failed at self-check: no-result");
+    run.says("t1/cascade", "denied");
+    assert_eq!(run.status(), "failed at cascade: no-result");
     retry(&mut run).expect("accepted");
     let now: Vec<_> = run.walker.state.tasks.iter().map(|task| task.lane_state.phase).collect();
     assert_eq!(now, phases);

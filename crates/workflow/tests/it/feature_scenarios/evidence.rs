@@ -153,6 +153,7 @@ fn row_after(check: &str, tier: Tier) -> EvidenceRow {
         duration_ms: 10,
         reason: String::new(),
         source: RowSource::Engine,
+        red_before: 0,
     }
 }
 

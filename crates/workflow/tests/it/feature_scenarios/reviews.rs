@@ -341,7 +341,6 @@ fn rejected_code_is_fixed_verified_and_reviewed_again() {
     run.until("code-review");
     let expected = [
         "dispatch implementer for implement[t1] with 1 finding",
-        "do quick-checks[t1]",
         "do checks[t1]",
         "dispatch verifier for verify[t1] with 1 finding",
         "do merge[t1]",

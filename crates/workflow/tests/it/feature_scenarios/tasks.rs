@@ -70,29 +70,25 @@ fn a_plan_whose_tasks_need_each_other_is_refused() {
     assert_eq!(refused, message);
 }
 
-// EP-14
+// EP-14 UP-07
 #[test]
-fn failed_quick_checks_go_back_to_the_implementer_twice() {
+fn failed_checks_go_back_to_the_implementer_twice() {
     let mut run = with_tasks(1);
-    run.until("self-check").finds("self-check", "failed", vec![finding_about("t1", "Q1", "a lint fails")]);
-    assert_eq!(run.last(), "self-check[t1]: failed → remand implement, self-check.round 2 → 1");
+    run.until("cascade").finds("cascade", "failed", vec![finding_about("t1", "Q1", "a lint fails")]);
+    assert_eq!(run.last(), "cascade[t1]: failed → remand implement, cascade.round 2 → 1");
     assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 finding");
-    run.until("self-check").finds(
-        "self-check",
-        "failed",
-        vec![finding_about("t1", "Q2", "another lint fails")],
-    );
-    assert_eq!(run.last(), "self-check[t1]: failed → remand implement, self-check.round 1 → 0");
+    run.until("cascade").finds("cascade", "failed", vec![finding_about("t1", "Q2", "another lint fails")]);
+    assert_eq!(run.last(), "cascade[t1]: failed → remand implement, cascade.round 1 → 0");
 }
 
-// EP-14
+// EP-14 UP-07
 #[test]
-fn quick_checks_that_fail_a_third_time_count_as_failed_verification() {
+fn checks_that_fail_a_third_time_count_as_failed_verification() {
     let mut run = with_tasks(1);
     for _ in 0..3 {
-        run.until("self-check").says("self-check", "failed");
+        run.until("cascade").says("cascade", "failed");
     }
-    ruled(&run, "self-check[t1]: failed → raise unverified");
+    ruled(&run, "cascade[t1]: failed → raise unverified");
     ruled(&run, "tasks: unverified → remand plan, replan 2 → 1");
 }
 
@@ -102,10 +98,10 @@ fn self_fixes_are_counted_per_task() {
     let mut run = with_tasks(2);
     run.until("implement");
     for _ in 0..2 {
-        run.says("t1/implement", "done").says("t1/self-check", "failed");
+        run.says("t1/implement", "done").says("t1/cascade", "failed");
     }
-    run.says("t2/implement", "done").says("t2/self-check", "failed");
-    assert_eq!(run.last(), "self-check[t2]: failed → remand implement, self-check.round 2 → 1");
+    run.says("t2/implement", "done").says("t2/cascade", "failed");
+    assert_eq!(run.last(), "cascade[t2]: failed → remand implement, cascade.round 2 → 1");
 }
 
 // EP-14, EP-20
@@ -113,7 +109,7 @@ fn self_fixes_are_counted_per_task() {
 fn self_fixes_spend_no_iteration() {
     let mut run = with_tasks(1);
     for _ in 0..2 {
-        run.until("self-check").says("self-check", "failed");
+        run.until("cascade").says("cascade", "failed");
     }
     run.finish();
     assert_eq!((run.left("replan"), run.confidence()), (2, "high"));
@@ -140,7 +136,6 @@ fn a_task_that_conflicted_is_checked_and_verified_again_before_it_is_merged() {
     run.says("merge", "conflict").until("merge");
     let expected = [
         "dispatch implementer for implement[t1]",
-        "do quick-checks[t1]",
         "do checks[t1]",
         "dispatch verifier for verify[t1]",
         "do merge[t1]",
@@ -166,10 +161,10 @@ fn a_third_conflict_counts_as_failed_verification() {
 #[test]
 fn a_conflict_refills_self_fixes_but_not_conflicts() {
     let mut run = with_tasks(1);
-    run.until("self-check").says("self-check", "failed");
+    run.until("cascade").says("cascade", "failed");
     run.until("merge").says("merge", "conflict");
-    run.until("self-check").says("self-check", "failed");
-    assert_eq!(run.last(), "self-check[t1]: failed → remand implement, self-check.round 2 → 1");
+    run.until("cascade").says("cascade", "failed");
+    assert_eq!(run.last(), "cascade[t1]: failed → remand implement, cascade.round 2 → 1");
     run.until("merge").says("merge", "conflict");
     assert_eq!(run.last(), "merge[t1]: conflict → remand implement, merge.round 1 → 0");
 }
@@ -202,7 +197,7 @@ fn a_change_that_undoes_the_previous_one_is_a_reversal() {
     let mut run = with_tasks(1);
     let (old, new) = ("let limit = read_limit(&config)?;", "let limit = DEFAULT_LIMIT;");
     run.until("implement").happens(changing(1, old, new));
-    run.finds("self-check", "failed", vec![finding_about("t1", "Q1", "a lint fails")]);
+    run.finds("cascade", "failed", vec![finding_about("t1", "Q1", "a lint fails")]);
     run.happens(changing(2, new, old));
     ruled(&run, "implement[t1]: reversal → raise unverified");
 }
@@ -216,9 +211,9 @@ fn a_change_that_builds_on_the_previous_one_is_not_a_reversal() {
         "let limit = read_limit(&config)?;",
         "let limit = DEFAULT_LIMIT;",
     ));
-    run.finds("self-check", "failed", vec![finding_about("t1", "Q1", "a lint fails")]);
+    run.finds("cascade", "failed", vec![finding_about("t1", "Q1", "a lint fails")]);
     run.happens(changing(2, "fn parse(text: &str) -> u8 {", "fn parse(text: &str) -> Result<u8, Error> {"));
-    assert_eq!(run.last(), "implement[t1]: done → next (self-check)");
+    assert_eq!(run.last(), "implement[t1]: done → next (cascade)");
 }
 
 // CORE-24, DR-04
@@ -227,7 +222,7 @@ fn a_tree_that_occurred_before_is_a_circle() {
     let mut run = with_tasks(1);
     for (tree, line) in [(1, "let first = 1;"), (2, "let second = compute(first);")] {
         run.until("implement").happens(changing(tree, "todo!()", line));
-        run.finds("self-check", "failed", vec![finding_about("t1", "Q1", "a lint fails")]);
+        run.finds("cascade", "failed", vec![finding_about("t1", "Q1", "a lint fails")]);
     }
     run.happens(changing(1, "todo!()", "return None;"));
     ruled(&run, "implement[t1]: circle → raise unverified");
@@ -333,8 +328,8 @@ fn a_duplicate_result_changes_nothing() {
     let step = run.walker.feed(event, "again".to_string()).expect("taken");
     assert_eq!(step.receipt, remand_kernel::step::Receipt::Late);
     assert_eq!(run.walker.state, before);
-    assert_eq!(times_ruled(&run, "implement[t1]: done → next (self-check)"), 1);
-    assert_eq!(ids(&run, "self-check").len(), 1);
+    assert_eq!(times_ruled(&run, "implement[t1]: done → next (cascade)"), 1);
+    assert_eq!(ids(&run, "cascade").len(), 1);
 }
 
 /// An implementer that leaves this tree, with one line changed.
@@ -352,9 +347,7 @@ fn finish_task(run: &mut Run, task: &str) {
     let patch = Digest(task.bytes().map(u64::from).sum());
     let report = Report { wrote: vec![("code".to_string(), patch)], ..Report::saying("done") };
     ends(run, dispatch.id, Outcome::Said(Box::new(report))).expect("taken");
-    for (phase, signal) in [("self-check", "passed"), ("cascade", "passed")] {
-        run.says(&format!("{task}/{phase}"), signal);
-    }
+    run.says(&format!("{task}/cascade"), "passed");
     if task == "t2" {
         run.says("t2/verify", "met").says("t2/merge", "merged");
         return;

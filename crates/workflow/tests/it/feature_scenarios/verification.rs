@@ -1,8 +1,8 @@
 //! Verification: the cascade, the criteria, the iterations, and the revert.
 
 use super::{
-    advance_task, commands_like, ends, finding_about, ids, mark, open, rejects, ruled, run_with, since,
-    with_tasks,
+    advance_task, commands_like, ends, fail_checks, finding_about, ids, mark, open, rejects, ruled, run_with,
+    since, with_tasks,
 };
 use crate::support::{Run, finding, security_blocker, task};
 use remand_kernel::event::{Outcome, Report};
@@ -24,7 +24,8 @@ fn a_criterion_that_is_not_met_fails_the_task_though_all_checks_passed() {
 #[test]
 fn a_verifier_is_not_asked_about_a_task_whose_checks_failed() {
     let mut run = with_tasks(1);
-    run.until("cascade").says("cascade", "failed");
+    run.until("cascade");
+    fail_checks(&mut run, "t1", Vec::new());
     ruled(&run, "cascade[t1]: failed → raise unverified");
     assert_eq!(commands_like(&run, "dispatch verifier"), Vec::<String>::new());
 }
@@ -53,7 +54,7 @@ fn failed_verification_goes_to_the_planner_with_its_findings() {
     let mut run = with_tasks(2);
     run.until("implement");
     advance_task(&mut run, "t1", "cascade");
-    run.finds("t1/cascade", "failed", vec![finding_about("t1", "K1", "the build is red")]);
+    fail_checks(&mut run, "t1", vec![finding_about("t1", "K1", "the build is red")]);
     advance_task(&mut run, "t2", "verify");
     run.finds("t2/verify", "unmet", vec![finding_about("t2", "V1", "the second criterion is not met")]);
     ruled(&run, "tasks: unverified → remand plan, replan 2 → 1");
@@ -66,11 +67,9 @@ fn after_a_replan_each_failing_task_gets_its_findings() {
     let mut run = with_tasks(2);
     run.until("implement");
     advance_task(&mut run, "t1", "cascade");
-    run.finds(
-        "t1/cascade",
-        "failed",
-        vec![finding_about("t1", "K1", "the build is red"), finding_about("t1", "K2", "a test is red")],
-    );
+    let findings =
+        vec![finding_about("t1", "K1", "the build is red"), finding_about("t1", "K2", "a test is red")];
+    fail_checks(&mut run, "t1", findings);
     advance_task(&mut run, "t2", "verify");
     run.finds("t2/verify", "unmet", vec![finding("V1", "the second criterion is not met")]);
     run.until("implement");
@@ -89,12 +88,11 @@ fn only_failing_tasks_are_implemented_again() {
     advance_task(&mut run, "t1", "");
     advance_task(&mut run, "t3", "");
     advance_task(&mut run, "t2", "cascade");
-    run.finds("t2/cascade", "failed", vec![finding_about("t2", "K1", "the build is red")]);
+    fail_checks(&mut run, "t2", vec![finding_about("t2", "K1", "the build is red")]);
     let from = mark(&run);
     run.until("integrate");
     let expected = [
         "dispatch implementer for implement[t2] with 1 finding",
-        "do quick-checks[t2]",
         "do checks[t2]",
         "dispatch verifier for verify[t2]",
         "do merge[t2]",
@@ -257,8 +255,8 @@ fn findings_of_a_task_that_has_passed_since_are_settled() {
 #[test]
 fn findings_that_are_settled_are_not_sent_again() {
     let mut run = with_tasks(1);
-    run.until("self-check").finds("self-check", "failed", vec![finding_about("t1", "Q1", "a lint fails")]);
-    run.until("cascade").finds("cascade", "failed", vec![finding_about("t1", "K1", "the build is red")]);
+    run.until("cascade").finds("cascade", "failed", vec![finding_about("t1", "Q1", "a lint fails")]);
+    run.until("verify").finds("verify", "unmet", vec![finding_about("t1", "V1", "a criterion is not met")]);
     run.says("plan", "done").until("implement");
     assert_eq!(run.commands(), "dispatch implementer for implement[t1] with 1 finding");
 }
