@@ -91,9 +91,9 @@ impl Folder {
     /// Removes the agent's output and the files that only the agent needed. The ledger holds the result, with secrets
     /// removed.
     pub fn clear(&self) -> Result<(), GitError> {
-        [self.out(), self.shims(), self.enforced(), self.hidden_settings(), Terms::path(&self.about())]
-            .iter()
-            .try_for_each(|path| remove(path))
+        let files = [self.enforced(), self.contacts(), Terms::path(&self.about())];
+        let folders = [self.out(), self.shims(), self.hidden_settings()];
+        folders.iter().chain(&files).try_for_each(|path| remove(path))
     }
 
     pub fn result(&self) -> PathBuf {
@@ -112,6 +112,16 @@ impl Folder {
     /// The folder for settings that are moved out of the tree while the agent works.
     pub fn hidden_settings(&self) -> PathBuf {
         self.root.join("hidden-settings")
+    }
+
+    /// The sandbox's record of the hosts that the agent asked for. The agent cannot write this file.
+    pub fn contacts(&self) -> PathBuf {
+        self.root.join("contacts.json")
+    }
+
+    /// The content of folders that only the agent sees.
+    pub fn private(&self) -> PathBuf {
+        self.out().join("private")
     }
 
     /// The sandbox's report about the rules in force. The agent cannot write this file.
