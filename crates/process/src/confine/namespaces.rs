@@ -4,7 +4,7 @@
 //! other namespaces belong to the thread that starts the program.
 
 use super::gateway::{PrivateNetwork, ServicePlaces};
-use super::policy::{ConfineError, Policy};
+use super::policy::{ConfineError, Policy, TEMPORARY_FOLDERS};
 use super::{netlink, view};
 use rustix::io::Errno;
 use rustix::process::{getegid, geteuid};
@@ -14,13 +14,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The folder for temporary files that programs expect.
-pub(super) const TEMPORARY: &str = "/tmp";
-
-/// Whether the program has a temporary folder of its own.
-pub(super) fn has_temporary_folder(policy: &Policy) -> bool {
-    let is_temporary = |folder: &PathBuf| folder == Path::new(TEMPORARY);
-    policy.private.as_ref().is_some_and(|private| private.folders.iter().any(is_temporary))
+/// The program's own folder for temporary files. Its path is short, as sockets need it.
+pub(super) fn temporary_folder(policy: &Policy) -> Option<&'static Path> {
+    let own = policy.private.iter().flat_map(|private| &private.folders);
+    let own: Vec<&Path> = own.map(PathBuf::as_path).collect();
+    TEMPORARY_FOLDERS.iter().map(Path::new).find(|folder| own.contains(folder))
 }
 
 /// The policy inside the namespaces: what is private may be used.

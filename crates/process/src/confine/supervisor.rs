@@ -154,8 +154,9 @@ impl StartedProgram<'_> {
         }
         let mut command = Command::new(self.program);
         command.args(self.rest);
-        if isolation == Isolation::Private && namespaces::has_temporary_folder(self.policy) {
-            command.env("TMPDIR", namespaces::TEMPORARY);
+        let temporary = namespaces::temporary_folder(self.policy);
+        if let Some(folder) = temporary.filter(|_| isolation == Isolation::Private) {
+            command.env("TMPDIR", folder);
         }
         if network.is_some() {
             for name in PROXY_VARIABLES {
