@@ -54,7 +54,9 @@ impl Proxy {
         stream.set_read_timeout(Some(TIMEOUT))?;
         let account = self.account.iter().map(|account| format!("Proxy-Authorization: Basic {account}\r\n"));
         let account: String = account.collect();
-        write!(stream, "CONNECT {service} HTTP/1.1\r\nHost: {service}\r\n{account}\r\n")?;
+        // In one piece: some proxies read a request only once.
+        let request = format!("CONNECT {service} HTTP/1.1\r\nHost: {service}\r\n{account}\r\n");
+        stream.write_all(request.as_bytes())?;
         let mut reply = Vec::new();
         while !reply.ends_with(b"\r\n\r\n") {
             let mut byte = [0];
