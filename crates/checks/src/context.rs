@@ -59,7 +59,13 @@ pub fn private_folders(environment: &BTreeMap<OsString, OsString>, scratch: &Pat
     // Toolchains write to their caches, and tests to `~/.cache`.
     let copied = home.as_deref().map(|home| Privacy::of_home(home, environment).shown).unwrap_or_default();
     let folders = home.into_iter().chain(TEMPORARY_FOLDERS.map(PathBuf::from)).collect();
-    PrivateFolders { folders, copied, storage: scratch.join("private"), required: false }
+    PrivateFolders {
+        folders,
+        copied,
+        storage: scratch.join("private"),
+        empties_hidden: true,
+        required: false,
+    }
 }
 
 /// The files that checks of individual files look at.

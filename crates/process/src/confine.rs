@@ -6,24 +6,38 @@
 
 #[cfg(target_os = "linux")]
 mod capabilities;
+mod contacts;
 #[cfg(target_os = "linux")]
 mod filter;
+#[cfg(target_os = "linux")]
+mod gateway;
+#[cfg(target_os = "linux")]
+mod hello;
 mod landlocked;
 mod limits;
 #[cfg(target_os = "linux")]
 mod namespaces;
+#[cfg(target_os = "linux")]
+mod netlink;
+#[cfg(target_os = "linux")]
+mod packets;
 mod policy;
 mod privacy;
 pub mod programs;
 #[cfg(target_os = "linux")]
 mod readable;
+mod service;
 #[cfg(target_os = "linux")]
 mod supervisor;
 #[cfg(target_os = "linux")]
+mod upstream;
+#[cfg(target_os = "linux")]
 mod view;
 
+pub use contacts::{Contacts, Traffic};
 pub use policy::{ConfineError, Enforcement, EnforcementLevel, Policy, PrivateFolders, TEMPORARY_FOLDERS};
 pub use privacy::Privacy;
+pub use service::{PROXY_VARIABLES, ServiceAddress};
 
 pub(crate) use limits::limit_memory_of;
 
@@ -37,7 +51,7 @@ use std::process::Stdio;
 pub fn probe(exe: &Path) -> Enforcement {
     let mut enforcement = enforcement(&Policy { hidden: vec!["/proc/1".into()], ..Policy::default() });
     if !can_isolate(exe) {
-        enforcement.gaps.push(policy::PRIVATE.to_string());
+        enforcement.gaps.extend([policy::PRIVATE, policy::HOSTS].map(str::to_string));
     }
     enforcement
 }
@@ -127,3 +141,5 @@ fn start_session() {
 
 #[cfg(test)]
 mod confine_tests;
+#[cfg(test)]
+mod service_tests;

@@ -3,39 +3,21 @@
 use super::diagnosis::{self, Symptoms};
 use super::row::{AgentProtocol, AgentRow, PromptBy};
 use super::template::{LaunchCondition, Placeholder, Template, TemplateValues};
-use super::{AgentReport, DispatchContext, Driver, Launch, acp};
+use super::{AgentReport, DispatchContext, Driver, Launch, acp, services};
 use crate::converse;
 use crate::output::{OutputReader, OutputRules, is_denial};
-use regex::Regex;
 use remand_kernel::event::Usage;
 use remand_kernel::signal::Failure;
 use remand_ledger::fact::TokenCounts;
-use remand_process::confine::programs;
+use remand_process::confine::{PROXY_VARIABLES, programs};
 use remand_process::{Exit, JobEnd};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Variables for proxies and certificates, which every program may need.
-const NETWORK_VARIABLES: [&str; 10] = [
-    "HTTPS_PROXY",
-    "HTTP_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "https_proxy",
-    "http_proxy",
-    "all_proxy",
-    "no_proxy",
-    "SSL_CERT_FILE",
-    "NODE_EXTRA_CA_CERTS",
-];
-
-/// The ports of DNS and HTTPS.
-const SERVICE_PORTS: [u16; 2] = [53, 443];
-
-/// The maximum size of a settings file that is searched for addresses.
-const MAX_SETTINGS_BYTES: u64 = 1024 * 1024;
+/// Variables for certificates, which every program may need.
+const CERTIFICATE_VARIABLES: [&str; 2] = ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
 
 /// Drives the program of one row.
 #[derive(Clone, Debug)]
@@ -65,9 +47,9 @@ impl Driver for CliDriver {
         let mut argv = row.command.clone();
         argv.extend(template_values.fill_list(&row.arguments));
         argv.extend(row.more.iter().cloned());
-        let names = NETWORK_VARIABLES
-            .iter()
-            .copied()
+        let names = PROXY_VARIABLES
+            .into_iter()
+            .chain(CERTIFICATE_VARIABLES)
             .chain(row.variables.iter().chain(&row.keys).map(String::as_str));
         let mut launch = Launch {
             environment: names.filter_map(|name| Some((name.to_string(), std::env::var_os(name)?))).collect(),
@@ -104,7 +86,7 @@ impl Driver for CliDriver {
             launch.programs.push(program);
         }
         launch.programs.push(context.remand.clone());
-        launch.ports = ports(row, &launch);
+        launch.services = services::of(row, &launch);
         launch.argv = argv.into_iter().map(OsString::from).collect();
         match row.speaks {
             AgentProtocol::Acp => acp::wrap(launch, row, context, &template_values),
@@ -287,26 +269,4 @@ fn expand_home(path: &str, home: &Path) -> PathBuf {
 fn free_port() -> Option<u16> {
     let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).ok()?;
     listener.local_addr().ok().map(|address| address.port())
-}
-
-/// The service ports, the row's ports, and the port of every address in the agent's settings.
-fn ports(row: &AgentRow, launch: &Launch) -> Vec<u16> {
-    let mut ports: BTreeSet<u16> = row.ports.iter().copied().chain(SERVICE_PORTS).collect();
-    let Ok(address) = Regex::new(r#"https?://[^/\s"'@]*?(?:@[^/\s"']*?)?(?::([0-9]+))?(?:[/\s"']|$)"#) else {
-        return ports.into_iter().collect();
-    };
-    let mut collect_from = |text: &str| {
-        for found in address.captures_iter(text) {
-            let port = found.get(1).and_then(|port| port.as_str().parse().ok());
-            ports.extend(port.or(found[0].starts_with("http:").then_some(80)));
-        }
-    };
-    launch.environment.values().for_each(|value| collect_from(&value.to_string_lossy()));
-    launch.files.iter().for_each(|(_, text)| collect_from(text));
-    for (from, _) in &launch.copies {
-        if from.metadata().is_ok_and(|found| found.len() <= MAX_SETTINGS_BYTES) {
-            collect_from(&String::from_utf8_lossy(&std::fs::read(from).unwrap_or_default()));
-        }
-    }
-    ports.into_iter().collect()
 }

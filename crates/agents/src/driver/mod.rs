@@ -7,6 +7,7 @@ mod prices;
 mod rehearsal;
 mod row;
 mod rows;
+mod services;
 mod template;
 
 use crate::output::{OutputReader, OutputRules};
@@ -14,6 +15,7 @@ use remand_kernel::event::Usage;
 use remand_kernel::signal::Failure;
 use remand_ledger::fact::TokenCounts;
 use remand_process::JobEnd;
+use remand_process::confine::ServiceAddress;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Read;
@@ -96,8 +98,8 @@ pub struct Launch {
     pub files: Vec<(PathBuf, String)>,
     /// Programs, or folders of programs, that the agent must be able to start even without permission for a shell.
     pub programs: Vec<PathBuf>,
-    /// TCP ports of the agent's service.
-    pub ports: Vec<u16>,
+    /// The agent's services.
+    pub services: Vec<ServiceAddress>,
     /// TCP ports on which the agent listens for connections from its own processes.
     pub listens: Vec<u16>,
     /// How long the agent may print nothing while no tool runs.

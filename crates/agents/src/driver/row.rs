@@ -5,6 +5,7 @@
 
 use super::template::{Template, TemplateError};
 use crate::output::OutputRules;
+use remand_process::confine::ServiceAddress;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
@@ -49,9 +50,13 @@ pub struct AgentRow {
     /// More files and folders of the user that it may read; `~/` is the user's home.
     #[serde(default)]
     pub reads: Vec<String>,
-    /// TCP ports that it connects to, in addition to 53, 443 and the ports in its settings.
-    #[serde(default)]
-    pub ports: Vec<u16>,
+    /// Hosts that it may reach, each as `host`, `host:port` or URL, in addition to the addresses in its settings. `None` in a row
+    /// that names none, and in one that an earlier version pinned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Vec<String>>,
+    /// What earlier versions pinned in place of hosts.
+    #[serde(default, skip_serializing)]
+    ports: Vec<u16>,
     /// Files at the root of a repository that configure this program. They are removed while the program works.
     /// A name that begins with `**/` applies to every folder.
     #[serde(default)]
@@ -209,6 +214,11 @@ impl AgentRow {
             name: name.to_string(),
             why: error.message().to_string(),
         };
+        if table.contains_key("ports") {
+            let why = "`ports` has been replaced: remove it, and list the service in `hosts`, such as \
+                       `hosts = [\"api.example.org\", \"10.0.0.5:8080\"]`";
+            return Err(RowError::Malformed { name: name.to_string(), why: why.to_string() });
+        }
         let row: AgentRow = table.try_into().map_err(malformed)?;
         row.check(name)?;
         Ok(row)
@@ -219,7 +229,7 @@ impl AgentRow {
         self.keys.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
     }
 
-    /// The keys of this row that give the agent access to the user's files, variables or further ports.
+    /// The keys of this row that give the agent access to the user's files, variables or further hosts.
     pub fn access_keys(&self) -> Vec<&'static str> {
         let lists = [
             ("credentials", self.credentials.is_empty()),
@@ -227,7 +237,7 @@ impl AgentRow {
             ("reads", self.reads.is_empty()),
             ("keys", self.keys.is_empty()),
             ("variables", self.variables.is_empty()),
-            ("ports", self.ports.is_empty()),
+            ("hosts", self.hosts.as_ref().is_none_or(Vec::is_empty)),
         ];
         lists.into_iter().filter(|(_, is_empty)| !is_empty).map(|(key, _)| key).collect()
     }
@@ -256,6 +266,11 @@ impl AgentRow {
             && !Path::new(below).components().all(|part| matches!(part, Component::Normal(_)))
         {
             let why = format!("`{below}` must be a relative path below the agent's home");
+            return Err(RowError::Malformed { name: name.to_string(), why });
+        }
+        let hosts = self.hosts.iter().flatten();
+        if let Some(host) = hosts.into_iter().find(|host| ServiceAddress::parse(host).is_none()) {
+            let why = format!("`{host}` in `hosts` is not a host, a host with a port, or a URL");
             return Err(RowError::Malformed { name: name.to_string(), why });
         }
         let patterns = self.failures.iter().flat_map(|failure| [&failure.says, &failure.answers]);

@@ -139,6 +139,43 @@ fn a_refused_git_command_is_recorded_and_does_not_fail_the_dispatch() {
     assert_eq!(record.dispatches[0].failure, None);
 }
 
+// UP-02
+#[test]
+fn git_works_in_folders_that_are_not_of_the_run() {
+    let place = Place::configured(TRIVIAL);
+    let own = "d=$(mktemp -d) && git init -q $d && cd $d && git config user.name A && git config user.email a@example.org && \
+               touch x && git add x && git commit -qm x && git -C $d log --oneline | grep -q x && git --version";
+    let record = run_attack(
+        &place,
+        attacker().runs(own).runs("git init sub || true").runs("cd sums && git -C .. status || true"),
+    );
+    assert!(
+        record.says(NoteKind::Warning, "tried to run git init sub; git -C .. status; it"),
+        "{:?}",
+        record.notes
+    );
+    assert_eq!(record.dispatches[0].failure, None, "{}", output_of(&place, &record.dispatches[0]));
+}
+
+// BX-02 BX-05
+#[test]
+fn hosts_that_an_agent_may_not_reach_are_in_the_evidence_and_do_not_fail_the_dispatch() {
+    let place = Place::configured(TRIVIAL);
+    let python = |call: &str| format!("python3 -c 'import socket as s; {call}' 2>/dev/null || true");
+    let record = run_attack(
+        &place,
+        attacker()
+            .runs("curl -sS -m 5 https://named.invalid/ 2>/dev/null || true")
+            .runs(&python("s.create_connection((\"192.0.2.1\", 443), 2)"))
+            .runs(&python("s.socket(2, 2).sendto(b\"x\", (\"192.0.2.2\", 99))"))
+            .runs(&python("s.socket().sendto(b\"x\", 0x20000000, (\"192.0.2.3\", 80))")),
+    );
+    let says = "asked for 192.0.2.1:443 (TCP), 192.0.2.2:99 (UDP), 192.0.2.3:80 (TCP), named.invalid, which";
+    assert!(record.says(NoteKind::Warning, says), "{:?}", record.notes);
+    assert_eq!(record.dispatches[0].failure, None);
+    assert!(place.remand(&["evidence"]).out.contains("named.invalid"));
+}
+
 // CORE-05 CORE-17
 #[test]
 fn an_exceeded_limit_is_named_and_fails_the_dispatch() {

@@ -42,7 +42,7 @@ fn first_use(project: &str, goal: Goal, needs: &[&str]) {
 macro_rules! projects {
     ($($test:ident: $name:literal, $goal:ident, $needs:expr;)*) => {
         $(
-            // UP-03
+            // UP-02 UP-03
             #[test]
             fn $test() {
                 first_use($name, Goal::$goal, &$needs);
@@ -62,17 +62,17 @@ macro_rules! projects {
 }
 
 projects! {
-    go_with_cgo: "go-cgo", Checks, ["go"];
-    jest_with_workers: "jest-workers", Checks, ["npm"];
+    go_with_cgo: "go-cgo", Commit, ["go"];
+    jest_with_workers: "jest-workers", Commit, ["npm"];
     maven_with_junit: "maven-junit", Checks, ["mvn"];
-    node_with_postgres: "node-postgres", Checks, ["npm"];
-    npm_workspaces: "npm-workspaces", Checks, [];
-    python_that_writes_to_the_home: "python-home", Checks, [];
+    node_with_postgres: "node-postgres", Commit, ["npm"];
+    npm_workspaces: "npm-workspaces", Commit, [];
+    python_that_writes_to_the_home: "python-home", Commit, [];
     python_with_hypothesis: "python-hypothesis", Commit, [];
-    python_with_process_pools: "python-pools", Checks, [];
-    python_with_servers: "python-server", Checks, [];
+    python_with_process_pools: "python-pools", Commit, [];
+    python_with_servers: "python-server", Commit, [];
     python_with_xdist: "python-xdist", Commit, [];
-    python_with_a_time_zone: "python-zone", Checks, [];
-    rust_workspace: "rust-workspace", Checks, [];
+    python_with_a_time_zone: "python-zone", Commit, [];
+    rust_workspace: "rust-workspace", Commit, [];
     vitest_with_a_dom: "vitest-dom", Commit, ["npm"];
 }

@@ -306,8 +306,8 @@ fn an_agent_defined_by_the_repository_gets_none_of_the_users_data() {
         "2:1: `agents.claude.command`: an agent defined by a repository may not get your data, and this one has \
          `credentials`; move `[agents.claude]` to ~/.config/remand/config.toml"
     );
-    for key in ["credentials", "copies", "reads", "keys", "variables", "ports"] {
-        let value = if key == "ports" { "[8080]" } else { "[\"x\"]" };
+    for key in ["credentials", "copies", "reads", "keys", "variables", "hosts"] {
+        let value = "[\"x\"]";
         let problem = refusal("", &format!("{mine}{key} = {value}\n"));
         assert!(problem.starts_with(&format!("5:1: `agents.mine.{key}`: ")), "{problem}");
         let problem = refusal(&format!("{mine}{key} = {value}\n"), "[agents.mine]\nmore = [\"--evil\"]\n");

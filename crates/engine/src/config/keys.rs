@@ -73,7 +73,7 @@ pub const SECTIONS: &[(&str, &str)] = &[
     (
         "agents.*",
         "How an agent program is driven: a new agent row, or changes to the known row with this name \
-         (docs/reference/agents.md). Rows with `credentials`, `copies`, `reads`, `keys`, `variables` or `ports` are \
+         (docs/reference/agents.md). Rows with `credentials`, `copies`, `reads`, `keys`, `variables` or `hosts` are \
          only allowed in your own file, because anybody who can change a repository can change its `remand.toml`.",
     ),
     (

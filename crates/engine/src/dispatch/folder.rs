@@ -5,6 +5,8 @@ use crate::store::DISPATCHES;
 use remand_agents::submission::Terms;
 use remand_git::private_folder;
 use remand_git::{GitError, remove};
+use remand_process::confine::programs;
+use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +16,9 @@ pub const SESSION: &str = "session.json";
 /// The agent's home.
 pub const HOME: &str = "home";
 
+/// The `git` of agents.
+const GIT_SHIM: &str = include_str!("git-shim.sh");
+
 /// The folder of one dispatch. It is created from scratch, so a repeated dispatch finds nothing of the previous one.
 #[derive(Clone, Debug)]
 pub struct Folder {
@@ -21,14 +26,15 @@ pub struct Folder {
 }
 
 impl Folder {
-    pub fn make(job: &Job) -> Result<Folder, Trouble> {
+    /// Makes the folder of a dispatch in this work tree.
+    pub fn make(job: &Job, tree: &Path) -> Result<Folder, Trouble> {
         let root = Folder::root_of(job, &job.id.to_string());
         remove(&root)?;
         let folder = Folder { root };
         for path in [folder.root.clone(), folder.inputs(), folder.out(), folder.home(), folder.shims()] {
             private_folder(&path)?;
         }
-        folder.install_git_shim()?;
+        folder.install_git_shim(job, tree)?;
         Ok(folder)
     }
 
@@ -75,13 +81,26 @@ impl Folder {
         self.out().join("refused")
     }
 
-    /// Installs a `git` that refuses every command and reports the reason.
-    fn install_git_shim(&self) -> Result<(), Trouble> {
-        let refused = self.refused().display().to_string();
-        let quoted = shlex::try_quote(&refused).map_err(|error| Trouble::denied(error.to_string()))?;
-        let script = format!(
-            "#!/bin/sh\necho \"git $*\" >>{quoted}\necho 'git: not for agents; the engine does all git work' >&2\nexit 126\n"
-        );
+    /// Installs a `git` that refuses every command on the repository of the run and reports the reason. Tests may use other
+    /// repositories.
+    fn install_git_shim(&self, job: &Job, tree: &Path) -> Result<(), Trouble> {
+        let settings = job.site.settings();
+        let path = settings.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
+        let git = programs::find("git", &path).unwrap_or_default();
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let values = [
+            ("GIT", git),
+            ("REFUSED", self.refused()),
+            ("TREE", real(tree)),
+            ("CHECKOUT", real(settings.repository.root())),
+            ("COMMON", real(settings.repository.common_dir())),
+        ];
+        let mut script = GIT_SHIM.to_string();
+        for (name, path) in values {
+            let path = path.display().to_string();
+            let quoted = shlex::try_quote(&path).map_err(|error| Trouble::denied(error.to_string()))?;
+            script = script.replace(&format!("@{name}@"), &quoted);
+        }
         let shim = self.shims().join("git");
         std::fs::write(&shim, script)?;
         std::fs::set_permissions(&shim, std::fs::Permissions::from_mode(0o755))?;
@@ -91,9 +110,9 @@ impl Folder {
     /// Removes the agent's output and the files that only the agent needed. The ledger holds the result, with secrets
     /// removed.
     pub fn clear(&self) -> Result<(), GitError> {
-        [self.out(), self.shims(), self.enforced(), self.hidden_settings(), Terms::path(&self.about())]
-            .iter()
-            .try_for_each(|path| remove(path))
+        let files = [self.enforced(), self.contacts(), Terms::path(&self.about())];
+        let folders = [self.out(), self.shims(), self.hidden_settings()];
+        folders.iter().chain(&files).try_for_each(|path| remove(path))
     }
 
     pub fn result(&self) -> PathBuf {
@@ -112,6 +131,16 @@ impl Folder {
     /// The folder for settings that are moved out of the tree while the agent works.
     pub fn hidden_settings(&self) -> PathBuf {
         self.root.join("hidden-settings")
+    }
+
+    /// The sandbox's record of the hosts that the agent asked for. The agent cannot write this file.
+    pub fn contacts(&self) -> PathBuf {
+        self.root.join("contacts.json")
+    }
+
+    /// The content of folders that only the agent sees.
+    pub fn private(&self) -> PathBuf {
+        self.out().join("private")
     }
 
     /// The sandbox's report about the rules in force. The agent cannot write this file.

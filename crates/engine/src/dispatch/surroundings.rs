@@ -5,7 +5,9 @@ use crate::site::Trouble;
 use remand_agents::driver::{Launch, read_agent_file};
 use remand_git::remove;
 use remand_ledger::fact::{Note, NoteKind};
-use remand_process::confine::{Enforcement, Policy, Privacy, programs};
+use remand_process::confine::{
+    Contacts, Enforcement, Policy, Privacy, PrivateFolders, TEMPORARY_FOLDERS, programs,
+};
 use remand_process::{Confinement, ExceededLimit, JobEnd, ProcessJob, ProcessLimits};
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
@@ -16,6 +18,9 @@ pub const AGENT: &str = "REMAND_AGENT";
 
 /// Maximum size of the list of refused commands, in bytes.
 const MAX_REFUSED_BYTES: usize = 256 * 1024;
+
+/// Maximum number of refused hosts in a sentence.
+const MAX_LISTED: usize = 20;
 
 /// The agent's process, ready to start.
 pub fn process(prepared: &Prepared<'_>) -> Result<ProcessJob, Trouble> {
@@ -114,13 +119,23 @@ fn policy(prepared: &Prepared<'_>, process: &ProcessJob, launch: Launch) -> Poli
         private.shown.extend(needed.iter().cloned());
         needed
     });
+    let holds_hidden = |folder: &PathBuf| private.hidden.iter().any(|hidden| hidden.starts_with(folder));
+    let temporary = TEMPORARY_FOLDERS.map(PathBuf::from).into_iter();
+    let own_folders = PrivateFolders {
+        // In a folder of its own, the agent could not be seen to look for what is hidden there.
+        folders: temporary.filter(|folder| !holds_hidden(folder)).collect(),
+        storage: prepared.folder.private(),
+        ..PrivateFolders::default()
+    };
     Policy {
         read_write,
         hidden: private.hidden,
         shown: private.shown,
         programs,
         network: prepared.role.network,
-        ports: launch.ports,
+        services: launch.services,
+        private: Some(own_folders),
+        contacts: Some(prepared.folder.contacts()),
         listens: launch.listens,
         sockets: settings.sandbox.unix_sockets,
         shared_memory: settings.sandbox.shared_memory,
@@ -141,11 +156,29 @@ pub fn notes(prepared: &Prepared<'_>, ended: &JobEnd) -> Vec<Note> {
             notes.push(note(NoteKind::Warning, prepared.job.site.redact(&remand_notation::clean(&text))));
         }
     }
+    if let Some(text) = refused_contacts(&prepared.title, &contacts(prepared)) {
+        notes.push(note(NoteKind::Warning, prepared.job.site.redact(&text)));
+    }
     if let Some(limit) = &ended.exceeded {
         notes.push(note(NoteKind::Warning, format!("{}: {}", prepared.title, describe_exceeded(limit))));
     }
     notes.extend(unenforced(prepared).map(|text| note(NoteKind::Degradation, text)));
     notes
+}
+
+/// Whom the agent asked for; nobody, if it shares the network.
+pub fn contacts(prepared: &Prepared<'_>) -> Contacts {
+    let read = std::fs::read(prepared.folder.contacts()).ok();
+    read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+}
+
+/// A sentence about the hosts that the agent asked for and could not reach.
+fn refused_contacts(title: &str, contacts: &Contacts) -> Option<String> {
+    let listed: Vec<&str> = contacts.refused.iter().take(MAX_LISTED).map(String::as_str).collect();
+    let is_more = contacts.more || contacts.refused.len() > listed.len();
+    let more = if is_more { " and more" } else { "" };
+    (!listed.is_empty())
+        .then(|| format!("{title} asked for {}{more}, which it may not reach", listed.join(", ")))
 }
 
 /// The refused commands of the model, each once and without `-c` settings. What the agent's program runs by itself, such

@@ -17,12 +17,12 @@ fn inside() {
     act_as_confine();
 }
 
-struct Lab {
+pub(super) struct Lab {
     folder: tempfile::TempDir,
 }
 
 impl Lab {
-    fn new() -> Lab {
+    pub fn new() -> Lab {
         let folder = tempfile::tempdir().expect("a folder");
         fs::create_dir(folder.path().join("inside")).unwrap();
         fs::create_dir(folder.path().join("outside")).unwrap();
@@ -31,11 +31,11 @@ impl Lab {
         Lab { folder }
     }
 
-    fn path(&self, path: &str) -> PathBuf {
+    pub fn path(&self, path: &str) -> PathBuf {
         self.folder.path().join(path)
     }
 
-    fn policy(&self) -> Policy {
+    pub fn policy(&self) -> Policy {
         Policy {
             read_write: vec![self.path("inside")],
             report: Some(self.path("report.json")),
@@ -43,7 +43,7 @@ impl Lab {
         }
     }
 
-    fn job(&self, policy: Policy, script: &str) -> ProcessJob {
+    pub fn job(&self, policy: Policy, script: &str) -> ProcessJob {
         let mut job = ProcessJob::new(
             ["sh", "-c", script],
             self.path("inside"),
@@ -56,11 +56,11 @@ impl Lab {
         job
     }
 
-    fn run(&self, policy: Policy, script: &str) -> JobEnd {
+    pub fn run(&self, policy: Policy, script: &str) -> JobEnd {
         run(&self.job(policy, script), &Cancel::new()).expect("starts")
     }
 
-    fn report(&self) -> Enforcement {
+    pub fn report(&self) -> Enforcement {
         serde_json::from_slice(&fs::read(self.path("report.json")).expect("a report")).expect("JSON")
     }
 }
@@ -268,12 +268,12 @@ fn probe() -> Enforcement {
 }
 
 /// Returns whether this machine enforces the whole sandbox. Otherwise the report lists the gaps, and attacks may succeed.
-fn is_fully_enforced() -> bool {
+pub(super) fn is_fully_enforced() -> bool {
     probe().gaps.is_empty()
 }
 
 /// Runs each attack in a separate shell, and returns those that succeeded.
-fn successful_attacks(lab: &Lab, policy: Policy, attacks: &[&str]) -> Vec<String> {
+pub(super) fn successful_attacks(lab: &Lab, policy: Policy, attacks: &[&str]) -> Vec<String> {
     let mut script = String::new();
     for (number, attack) in attacks.iter().enumerate() {
         fs::write(lab.path(&format!("inside/attack-{number}")), attack).unwrap();
@@ -286,7 +286,7 @@ fn successful_attacks(lab: &Lab, policy: Policy, attacks: &[&str]) -> Vec<String
     succeeded.map(|(_, attack)| (*attack).to_string()).collect()
 }
 
-fn python(body: &str) -> String {
+pub(super) fn python(body: &str) -> String {
     format!("exec python3 -c '{body}'")
 }
 
@@ -561,6 +561,7 @@ fn private_policy(lab: &Lab) -> Policy {
         folders: vec![lab.path("home"), "/tmp".into()],
         copied: vec![lab.path("home/.cache")],
         storage: lab.path("storage"),
+        empties_hidden: true,
         required: true,
     };
     Policy {

@@ -105,7 +105,7 @@ impl Enforcement {
             }
             return;
         }
-        if !policy.network && policy.ports.is_empty() {
+        if !policy.network {
             self.gaps.push("UDP and other traffic that is not TCP".to_string());
         }
         if !policy.sockets {
@@ -124,7 +124,10 @@ fn compile_all(policy: &Policy, tracing: Tracing) -> Option<Vec<BpfProgram>> {
         || NAMESPACES.iter().map(|namespace| rule(&[has_flag(0, *namespace)])).collect::<Option<Vec<_>>>();
     denied.insert(libc::SYS_clone, namespaces()?);
     denied.insert(libc::SYS_unshare, namespaces()?);
-    let sockets = Rules::from([(libc::SYS_socket, socket_rules(policy)?)]);
+    let mut sockets = Rules::from([(libc::SYS_socket, socket_rules(policy)?)]);
+    if !policy.network {
+        sockets.extend(fast_open_rules()?);
+    }
     Some(vec![
         compile(denied, libc::EPERM)?,
         compile(unconditional(NOT_IMPLEMENTED), libc::ENOSYS)?,
@@ -132,8 +135,8 @@ fn compile_all(policy: &Policy, tracing: Tracing) -> Option<Vec<BpfProgram>> {
     ])
 }
 
-/// The rules for sockets that are denied. Without network, TCP is the only internet protocol that is allowed: Landlock
-/// controls its ports, but not those of other stream protocols.
+/// The rules for sockets that are denied. Without network, TCP is the only internet protocol that is allowed, because
+/// Landlock controls its ports; a program that has to find its services in a shared network also needs UDP.
 fn socket_rules(policy: &Policy) -> Option<Vec<SeccompRule>> {
     let families = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
     let mut rules = vec![rule(&families.map(|family| differs(0, family)))?];
@@ -141,16 +144,33 @@ fn socket_rules(policy: &Policy) -> Option<Vec<SeccompRule>> {
     if !policy.sockets {
         rules.push(rule(&[equals(0, libc::AF_UNIX)])?);
     }
-    if !policy.network && policy.ports.is_empty() {
+    if !policy.network {
+        let has_services = !policy.services.is_empty();
         for family in [libc::AF_INET, libc::AF_INET6] {
-            rules.push(rule(&[equals(0, family), differs(2, 0), differs(2, libc::IPPROTO_TCP)])?);
-            let kinds = (0..16).filter(|kind| *kind != libc::SOCK_STREAM);
+            let datagram_protocol = if has_services { libc::IPPROTO_UDP } else { 0 };
+            let protocols = [0, libc::IPPROTO_TCP, datagram_protocol].map(|protocol| differs(2, protocol));
+            rules.push(rule(&[&[equals(0, family)][..], &protocols].concat())?);
+            let is_allowed =
+                |kind: i32| kind == libc::SOCK_STREAM || has_services && kind == libc::SOCK_DGRAM;
+            let kinds = (0..16).filter(|kind| !is_allowed(*kind));
             for kind in kinds {
                 rules.push(rule(&[equals(0, family), masked(1, 0xf, kind)])?);
             }
         }
     }
     Some(rules)
+}
+
+/// The rules against connecting while sending, which Landlock does not see.
+fn fast_open_rules() -> Option<Rules> {
+    let sends = |argument: u8| Some(vec![rule(&[has_flag(argument, libc::MSG_FASTOPEN)])?]);
+    let option = [equals(1, libc::IPPROTO_TCP), equals(2, libc::TCP_FASTOPEN_CONNECT)];
+    Some(Rules::from([
+        (libc::SYS_sendto, sends(3)?),
+        (libc::SYS_sendmsg, sends(2)?),
+        (libc::SYS_sendmmsg, sends(3)?),
+        (libc::SYS_setsockopt, vec![rule(&option)?]),
+    ]))
 }
 
 fn unconditional(calls: &[i64]) -> Rules {

@@ -10,6 +10,7 @@ pub(super) use unsupported::{enforcement, enter};
 mod linux {
     use crate::confine::policy::{ConfineError, Enforcement, EnforcementLevel, Policy, TCP};
     use crate::confine::readable::readable;
+    use crate::confine::upstream::shared_ports;
     use landlock::{
         ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, NetPort, PathBeneath, PathFd,
         RestrictSelf, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
@@ -54,7 +55,7 @@ mod linux {
             ruleset = ruleset.scope(Scope::AbstractUnixSocket).map_err(kernel_error)?;
         }
         let mut created = ruleset.create().map_err(kernel_error)?;
-        for port in policy.ports.iter().filter(|_| !policy.network) {
+        for port in shared_ports(policy).iter().filter(|_| !policy.network) {
             created = created.add_rule(NetPort::new(*port, AccessNet::ConnectTcp)).map_err(kernel_error)?;
         }
         for port in policy.listens.iter().filter(|_| !policy.network) {

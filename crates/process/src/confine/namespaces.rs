@@ -3,24 +3,22 @@
 //! A user namespace, which ordinary users need for the others, can be entered only by a process with one thread. The
 //! other namespaces belong to the thread that starts the program.
 
-use super::policy::{ConfineError, Policy};
-use super::view;
+use super::gateway::{PrivateNetwork, ServicePlaces};
+use super::policy::{ConfineError, Policy, TEMPORARY_FOLDERS};
+use super::{netlink, view};
 use rustix::io::Errno;
-use rustix::net::netlink::SocketAddrNetlink;
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, sendto, socket_with};
 use rustix::process::{getegid, geteuid};
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The folder for temporary files that programs expect.
-pub(super) const TEMPORARY: &str = "/tmp";
-
-/// Whether the program has a temporary folder of its own.
-pub(super) fn has_temporary_folder(policy: &Policy) -> bool {
-    let is_temporary = |folder: &PathBuf| folder == Path::new(TEMPORARY);
-    policy.private.as_ref().is_some_and(|private| private.folders.iter().any(is_temporary))
+/// The program's own folder for temporary files. Its path is short, as sockets need it.
+pub(super) fn temporary_folder(policy: &Policy) -> Option<&'static Path> {
+    let own = policy.private.iter().flat_map(|private| &private.folders);
+    let own: Vec<&Path> = own.map(PathBuf::as_path).collect();
+    TEMPORARY_FOLDERS.iter().map(Path::new).find(|folder| own.contains(folder))
 }
 
 /// The policy inside the namespaces: what is private may be used.
@@ -50,53 +48,28 @@ pub(super) fn enter_user_namespace() -> Result<(), ConfineError> {
     fs::write("/proc/self/gid_map", format!("{group} {group} 1")).map_err(failed)
 }
 
-/// Makes network, shared memory and folders of the calling thread private, as far as the policy says.
-pub(super) fn enter_private(policy: &Policy) -> Result<(), ConfineError> {
-    let Some(private) = &policy.private else { return Ok(()) };
+/// Makes network, shared memory and folders of the calling thread private, as far as the policy says. Returns the network,
+/// to be served by a thread outside.
+pub(super) fn enter_private(policy: &Policy) -> Result<Option<PrivateNetwork>, ConfineError> {
+    let Some(private) = &policy.private else { return Ok(None) };
     let sockets = view::named_sockets();
     let failed = |what: &str, source: io::Error| ConfineError::Private { what: what.to_string(), source };
     enter(UnshareFlags::NEWNS | UnshareFlags::NEWIPC)
         .map_err(|error| failed("shared memory", error.into()))?;
-    if policy.has_private_network() {
-        enter(UnshareFlags::NEWNET).map_err(|error| failed("the network", error.into()))?;
-        start_loopback().map_err(|source| failed("the loopback device", source))?;
+    if !policy.has_private_network() {
+        view::mount_all(policy, private, &sockets, &BTreeMap::new())?;
+        return Ok(None);
     }
-    view::mount_all(policy, private, &sockets)
+    enter(UnshareFlags::NEWNET).map_err(|error| failed("the network", error.into()))?;
+    netlink::start_loopback().map_err(|source| failed("the loopback device", source))?;
+    netlink::keep_all_addresses().map_err(|source| failed("the routes", source))?;
+    let places = ServicePlaces::of(&policy.services);
+    view::mount_all(policy, private, &sockets, &places.names)?;
+    let network = places.listen(&policy.services).map_err(|source| failed("the services", source))?;
+    Ok(Some(network))
 }
 
 #[allow(deprecated, reason = "deprecated because of `UnshareFlags::FILES`, which is not used here")]
 fn enter(namespaces: UnshareFlags) -> Result<(), Errno> {
     rustix::thread::unshare(namespaces)
-}
-
-/// Starts the loopback device, which is the first device of a new network, through rtnetlink.
-fn start_loopback() -> io::Result<()> {
-    const LENGTH: u32 = 32;
-    const NEW_LINK: u16 = 16;
-    const REQUEST_WITH_REPLY: u16 = 1 | 4;
-    const DEVICE: i32 = 1;
-    const UP: u32 = 1;
-    let mut message = Vec::new();
-    message.extend(LENGTH.to_ne_bytes());
-    message.extend(NEW_LINK.to_ne_bytes());
-    message.extend(REQUEST_WITH_REPLY.to_ne_bytes());
-    // The number of the message, the sender, then the address family and the type of the device.
-    message.extend([0; 12]);
-    message.extend(DEVICE.to_ne_bytes());
-    // The flags of the device, and those of them that change.
-    message.extend(UP.to_ne_bytes());
-    message.extend(UP.to_ne_bytes());
-    let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
-    sendto(&socket, &message, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
-    let mut reply = [0; 256];
-    let (received, _) = recv(&socket, reply.as_mut_slice(), RecvFlags::empty())?;
-    // A reply is a header of 16 bytes and the negated error number, zero for success.
-    match reply.get(..received).and_then(|reply| reply.get(16..20)) {
-        Some([0, 0, 0, 0]) => Ok(()),
-        Some(error) => {
-            let number = error.iter().rev().fold(0, |number, byte| number << 8 | i32::from(*byte));
-            Err(io::Error::from_raw_os_error(number.wrapping_neg()))
-        }
-        None => Err(io::Error::other("the kernel sent no reply")),
-    }
 }

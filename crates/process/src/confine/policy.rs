@@ -1,5 +1,6 @@
 //! What a confined process may do, and how much of that policy the machine enforces.
 
+use super::service::ServiceAddress;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,8 +22,9 @@ pub struct Policy {
     pub programs: Option<Vec<PathBuf>>,
     /// Whether it may use the network.
     pub network: bool,
-    /// TCP ports that it may connect to without `network`, to reach a service. UDP is then allowed for name resolution.
-    pub ports: Vec<u16>,
+    /// Services that it may reach without `network`. In a private network it reaches nothing else; without one, it can reach
+    /// every host at their ports, and use UDP to find them.
+    pub services: Vec<ServiceAddress>,
     /// TCP ports that it may listen on and connect to without `network`, to connect to itself.
     pub listens: Vec<u16>,
     /// Whether it may use Unix sockets, which can reach other programs of the user.
@@ -40,6 +42,8 @@ pub struct Policy {
     pub processes: Option<u64>,
     /// File to write the `Enforcement` to, as JSON, before the program starts.
     pub report: Option<PathBuf>,
+    /// File to write the `Contacts` of a private network to, as JSON.
+    pub contacts: Option<PathBuf>,
     /// Whether the supervisor stops after the program ends, until its parent has killed the remaining processes and
     /// continues it.
     pub watched: bool,
@@ -48,7 +52,7 @@ pub struct Policy {
 impl Policy {
     /// Whether the network of the program is its own: it needs no other.
     pub(super) fn has_private_network(&self) -> bool {
-        self.private.is_some() && !self.network && self.ports.is_empty()
+        self.private.is_some() && !self.network
     }
 
     /// Parses a policy from JSON, or from the JSON file with this path.
@@ -72,8 +76,8 @@ impl Policy {
 /// The folders for temporary files, which all programs share.
 pub const TEMPORARY_FOLDERS: [&str; 2] = ["/tmp", "/var/tmp"];
 
-/// What a program has for itself alone: the folders below, `/dev/shm`, System V memory, and, unless it may use the network
-/// or ports of it, a network with only a loopback device.
+/// What a program has for itself alone: the folders below, `/dev/shm`, System V memory, terminals, and, unless it may use the
+/// network, a network with a loopback device and its services.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PrivateFolders {
@@ -84,6 +88,9 @@ pub struct PrivateFolders {
     pub copied: Vec<PathBuf>,
     /// The folder that holds the content of these folders.
     pub storage: PathBuf,
+    /// Whether hidden folders look empty. Otherwise reading them is denied, so that the attempt shows; a private folder must
+    /// then contain no hidden one.
+    pub empties_hidden: bool,
     /// Whether the program must not start without them.
     pub required: bool,
 }
@@ -110,7 +117,11 @@ pub struct Enforcement {
 }
 
 /// The gap that leaves network, shared memory and temporary folders to be shared, and therefore to be denied.
-pub(super) const PRIVATE: &str = "a private network, home, temporary folder and shared memory for checks";
+pub(super) const PRIVATE: &str =
+    "a private network, home, temporary folder and shared memory for agents and checks";
+
+/// The gap that lets an agent reach more than its services.
+pub(super) const HOSTS: &str = "agents reach only the hosts of their services, and nothing by UDP";
 
 /// The gap that leaves the network reachable.
 pub(super) const TCP: &str = "TCP connections";

@@ -6,7 +6,9 @@
 //! neither signal nor trace the supervisor.
 
 use super::filter::{self, Tracing};
-use super::policy::{ConfineError, Enforcement, EnforcementLevel, PRIVATE, Policy};
+use super::gateway::{PrivateNetwork, ServedNetwork};
+use super::policy::{ConfineError, Enforcement, EnforcementLevel, HOSTS, PRIVATE, Policy};
+use super::service::PROXY_VARIABLES;
 use super::{capabilities, landlocked, limits, namespaces};
 use crate::kill_descendants;
 use rustix::process::{
@@ -35,6 +37,7 @@ pub(super) fn supervise(
 ) -> Result<Infallible, ConfineError> {
     let parent = getppid();
     let report = policy.report.as_deref().map(create_report).transpose()?;
+    let contacts = policy.contacts.as_deref().map(create_report).transpose()?;
     let supervisor_error = |source: io::Error| ConfineError::Supervisor { source };
     let mut signals =
         Signals::new([SIGCHLD, SIGCONT, SIGTERM, SIGINT, SIGQUIT, SIGHUP]).map_err(supervisor_error)?;
@@ -44,7 +47,7 @@ pub(super) fn supervise(
     set_child_subreaper(Some(getpid())).map_err(|error| supervisor_error(error.into()))?;
     limits::apply(policy)?;
     let start = StartedProgram { policy, report, program, rest };
-    let child = match user_namespace {
+    let (child, network) = match user_namespace {
         None => start.in_thread(Isolation::Shared),
         Some(Ok(())) => match start.in_thread(Isolation::Private) {
             Err(ConfineError::Private { .. }) if !is_required(policy) => start.in_thread(Isolation::Shared),
@@ -53,6 +56,8 @@ pub(super) fn supervise(
         Some(Err(error)) if is_required(policy) => Err(error),
         Some(Err(_)) => start.in_thread(Isolation::Shared),
     }?;
+    let network = network.map(|network| network.serve(contacts)).transpose().map_err(supervisor_error)?;
+    let save_contacts = || network.iter().for_each(ServedNetwork::save);
     let child = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if getppid() != parent {
         exit_without_engine();
@@ -76,15 +81,20 @@ pub(super) fn supervise(
                 if getppid() != parent {
                     exit_without_engine();
                 }
+                save_contacts();
                 // A process can always signal itself.
                 let _ = kill_process(getpid(), Signal::STOP);
                 program_status = Some(status);
             }
             (Some(status), _) => {
                 kill_descendants(getpid());
+                save_contacts();
                 exit_with(status);
             }
-            (None, Some(status)) if signal == SIGCONT => exit_with(status),
+            (None, Some(status)) if signal == SIGCONT => {
+                save_contacts();
+                exit_with(status)
+            }
             (None, _) => {}
         }
     }
@@ -117,16 +127,17 @@ struct StartedProgram<'s> {
 impl StartedProgram<'_> {
     /// Starts the program in a new thread: namespaces, Landlock, seccomp and capabilities restrict only the calling thread
     /// and the processes that it starts.
-    fn in_thread(&self, isolation: Isolation) -> Result<Child, ConfineError> {
+    fn in_thread(&self, isolation: Isolation) -> Result<(Child, Option<PrivateNetwork>), ConfineError> {
         let started = thread::scope(|scope| scope.spawn(|| self.start(isolation)).join());
         let panicked = io::Error::other("the thread that starts the program panicked");
         started.map_err(|_| ConfineError::Supervisor { source: panicked })?
     }
 
-    fn start(&self, isolation: Isolation) -> Result<Child, ConfineError> {
-        if isolation == Isolation::Private {
-            namespaces::enter_private(self.policy)?;
-        }
+    fn start(&self, isolation: Isolation) -> Result<(Child, Option<PrivateNetwork>), ConfineError> {
+        let network = match isolation {
+            Isolation::Private => namespaces::enter_private(self.policy)?,
+            Isolation::Shared => None,
+        };
         capabilities::drop_administrative();
         let within = match isolation {
             Isolation::Private => namespaces::policy_within(self.policy),
@@ -143,11 +154,18 @@ impl StartedProgram<'_> {
         }
         let mut command = Command::new(self.program);
         command.args(self.rest);
-        if isolation == Isolation::Private && namespaces::has_temporary_folder(self.policy) {
-            command.env("TMPDIR", namespaces::TEMPORARY);
+        let temporary = namespaces::temporary_folder(self.policy);
+        if let Some(folder) = temporary.filter(|_| isolation == Isolation::Private) {
+            command.env("TMPDIR", folder);
+        }
+        if network.is_some() {
+            for name in PROXY_VARIABLES {
+                command.env_remove(name);
+            }
         }
         let program = || self.program.to_string_lossy().into_owned();
-        command.spawn().map_err(|source| ConfineError::Exec { program: program(), source })
+        let child = command.spawn().map_err(|source| ConfineError::Exec { program: program(), source })?;
+        Ok((child, network))
     }
 }
 
@@ -156,7 +174,10 @@ impl Enforcement {
     fn add_isolation(&mut self, isolation: Isolation, policy: &Policy) {
         match isolation {
             Isolation::Private if policy.has_private_network() => self.network = EnforcementLevel::Full,
-            Isolation::Shared if policy.private.is_some() => self.gaps.push(PRIVATE.to_string()),
+            Isolation::Shared if policy.private.is_some() => {
+                self.gaps.push(PRIVATE.to_string());
+                self.gaps.extend((!policy.services.is_empty()).then(|| HOSTS.to_string()));
+            }
             Isolation::Private | Isolation::Shared => {}
         }
     }

@@ -11,6 +11,7 @@ use rustix::mount::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
+use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -24,8 +25,17 @@ const SHARED_MEMORY: &str = "/dev/shm";
 pub(super) const TERMINALS: &str = "/dev/pts";
 pub(super) const NEW_TERMINAL: &str = "/dev/ptmx";
 
-/// What takes the place of a file that must not be read, and of a socket.
-const NOTHING: &str = "/dev/null";
+/// The file in which programs look up names first.
+const HOSTS: &str = "/etc/hosts";
+
+/// Files that take the place of others. They can be read and not changed, not even by an administrator: who connects to
+/// one, in place of a socket, is denied.
+struct Substitutes {
+    /// Takes the place of a file that must not be read, and of a socket.
+    nothing: OwnedFd,
+    /// Takes the place of the file with the names of hosts.
+    hosts: OwnedFd,
+}
 
 /// What is mounted on a folder.
 enum Cover {
@@ -93,6 +103,7 @@ pub(super) fn mount_all(
     policy: &Policy,
     private: &PrivateFolders,
     sockets: &[PathBuf],
+    names: &BTreeMap<String, IpAddr>,
 ) -> Result<(), ConfineError> {
     let folder = std::env::current_dir().map_err(|source| failed(Path::new("."), source))?;
     let root = Path::new("/");
@@ -117,17 +128,20 @@ pub(super) fn mount_all(
         // A link that is there already is inside a kept folder.
         let _ = std::os::unix::fs::symlink(target, path);
     }
+    let substitutes = substitutes(names)?;
     mount_memory(Path::new(SHARED_MEMORY), "mode=1777")?;
     // Few programs need a terminal, so a machine that refuses new ones still has the rest.
     let _ = mount_terminals();
-    let nothing = open(Path::new(NOTHING))?;
-    for path in policy.hidden.iter().filter(|path| path.is_file()) {
-        bind(&nothing, path)?;
+    if !names.is_empty() {
+        bind(&substitutes.hosts, Path::new(HOSTS))?;
+    }
+    for path in policy.hidden.iter().filter(|path| private.empties_hidden && path.is_file()) {
+        bind(&substitutes.nothing, path)?;
     }
     let is_ours = |path: &PathBuf| policy.read_write.iter().any(|own| path.starts_with(own));
     for path in sockets.iter().filter(|path| policy.has_private_network() && !is_ours(path)) {
         if path.symlink_metadata().is_ok_and(|found| found.file_type().is_socket()) {
-            bind(&nothing, path)?;
+            bind(&substitutes.nothing, path)?;
         }
     }
     // Only now, since the kept paths needed mount points.
@@ -142,7 +156,8 @@ pub(super) fn mount_all(
 fn covers(policy: &Policy, private: &PrivateFolders) -> Result<BTreeMap<PathBuf, Cover>, ConfineError> {
     let mut covers = BTreeMap::new();
     let run = policy.has_private_network().then(|| PathBuf::from(RUN));
-    let folders = policy.hidden.iter().chain(&run).filter_map(|path| path.canonicalize().ok());
+    let hidden = policy.hidden.iter().filter(|_| private.empties_hidden);
+    let folders = hidden.chain(&run).filter_map(|path| path.canonicalize().ok());
     for path in folders.filter(|path| path.is_dir() && path.parent().is_some()) {
         covers.insert(path, Cover::Empty);
     }
@@ -214,6 +229,23 @@ fn links(policy: &Policy, covers: &BTreeMap<PathBuf, Cover>) -> Vec<(PathBuf, Pa
         .filter(is_covered)
         .filter_map(|path| Some((path.clone(), fs::read_link(&path).ok()?)))
         .collect()
+}
+
+/// Makes the substitutes, in a file system that nobody can change and that has no path.
+fn substitutes(names: &BTreeMap<String, IpAddr>) -> Result<Substitutes, ConfineError> {
+    let folder = Path::new(SHARED_MEMORY);
+    mount_memory(folder, "mode=755,size=1m")?;
+    let make = |name: &str, text: &str| {
+        let path = folder.join(name);
+        fs::write(&path, text).map_err(|source| failed(&path, source))?;
+        open(&path)
+    };
+    let mut hosts: String = names.iter().map(|(name, address)| format!("{address} {name}\n")).collect();
+    hosts.push_str(&fs::read_to_string(HOSTS).unwrap_or_default());
+    let substitutes = Substitutes { nothing: make("nothing", "")?, hosts: make("hosts", &hosts)? };
+    mount_remount(folder, MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV, c"")
+        .map_err(|error| failed(folder, error.into()))?;
+    Ok(substitutes)
 }
 
 fn failed(path: &Path, source: io::Error) -> ConfineError {
