@@ -169,7 +169,7 @@ pub fn prepare(
         config::RunMode::Autonomous => Mode::Autonomous,
     };
     let missing = proof::missing_proof(&program, &pinned.checks, &workplace.repository, &head.commit)?;
-    let unproven = proof::settle(missing.as_deref(), mode, answer)?;
+    let unproven = proof::settle(&program, missing.as_deref(), mode, answer)?;
     let accepted = missing.filter(|_| unproven).map(|why| {
         Note::new(NoteKind::Degradation, format!("nothing can prove the work: {why}; the user accepted that"))
     });

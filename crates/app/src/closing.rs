@@ -164,7 +164,7 @@ impl<'c> RunClosing<'c> {
         let row = &self.view.row;
         let mut fields = self.spending();
         match &self.view.delivery {
-            Some(Delivery::Committed { commit, branch, file }) => {
+            Some(Delivery::Committed { commit, branch, file, .. }) => {
                 let file = file.as_ref().map_or_else(String::new, |file| format!(", as {file}"));
                 fields.add_whole("commit", format!("{commit} on {branch}{file}"));
             }

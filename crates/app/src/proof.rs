@@ -19,7 +19,10 @@ pub enum UnprovenWork {
 }
 
 const REMEDY: &str = "add a build or test command to remand.toml, such as `[checks.test]` with `command = \"make test\"`, \
-                      or continue with `--unproven`, which ends with low confidence";
+                      or continue with `--unproven`, which leaves the work to you";
+
+const COMMITS_REMEDY: &str = "add a build or test command to remand.toml, such as `[checks.test]` with `command = \"make test\"`, \
+                              or use `quick` or `feature` with `--unproven`, which leave the work to you";
 
 /// Why nothing can prove the work of this workflow; `None` if something can, or if the workflow judges no code.
 pub fn missing_proof(
@@ -35,13 +38,25 @@ pub fn missing_proof(
     Ok(remand_checks::why_unprovable(checks, &files))
 }
 
-/// Refuses work that nothing can prove, unless the user accepts it. Returns whether the run is unproven.
-pub fn settle(why: Option<&str>, mode: Mode, answer: UnprovenWork) -> Result<bool, CommandFailure> {
+/// Refuses work that nothing can prove, unless the user accepts it and the workflow leaves it to the user instead of
+/// committing it. Returns whether the run is unproven.
+pub fn settle(
+    program: &Program,
+    why: Option<&str>,
+    mode: Mode,
+    answer: UnprovenWork,
+) -> Result<bool, CommandFailure> {
     let Some(why) = why else { return Ok(false) };
     let what = format!("nothing can prove the work: {why}");
+    let can_hand_over =
+        program.operations.iter().any(|operation| operation.name == EngineOperation::HandOver);
+    if !can_hand_over {
+        let what = format!("{what}, and the workflow `{}` would commit it", program.name);
+        return Err(CommandFailure::user(what, COMMITS_REMEDY));
+    }
     match (answer, mode) {
         (UnprovenWork::Accept, _) => {
-            tell(&format!("{what}; the run ends with low confidence"));
+            tell(&format!("{what}; the run ends with low confidence, and its work is left to you"));
             Ok(true)
         }
         (UnprovenWork::Ask, Mode::Interactive) if GatePrompt::is_possible() && is_accepted(&what) => Ok(true),
@@ -69,9 +84,18 @@ mod tests {
     // UP-06
     #[test]
     fn work_that_nothing_can_prove_is_refused_with_what_to_add_unless_it_is_accepted() {
-        assert_eq!(settle(None, Mode::Autonomous, UnprovenWork::Ask).expect("proven"), false);
-        assert_eq!(settle(Some("why"), Mode::Autonomous, UnprovenWork::Accept).expect("accepted"), true);
-        let refused = settle(Some("why"), Mode::Autonomous, UnprovenWork::Ask).expect_err("refused");
-        assert_eq!(refused.what, "nothing can prove the work: why");
+        let of = |workflow: &str| {
+            let checked = remand_workflow::check_shipped(workflow).expect("a shipped workflow");
+            checked.compiled.expect("a program").program
+        };
+        let settled = |workflow: &str, why: Option<&str>, answer: UnprovenWork| {
+            settle(&of(workflow), why, Mode::Autonomous, answer).map_err(|failure| failure.what)
+        };
+        assert_eq!(settled("tsp", None, UnprovenWork::Ask), Ok(false));
+        assert_eq!(settled("quick", Some("why"), UnprovenWork::Accept), Ok(true));
+        let refused = "nothing can prove the work: why".to_string();
+        assert_eq!(settled("quick", Some("why"), UnprovenWork::Ask), Err(refused.clone()));
+        let commits = format!("{refused}, and the workflow `tsp` would commit it");
+        assert_eq!(settled("tsp", Some("why"), UnprovenWork::Accept), Err(commits));
     }
 }

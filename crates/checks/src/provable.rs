@@ -17,16 +17,15 @@ pub fn why_unprovable(checks: &[CheckSpec], files: &[PathBuf]) -> Option<String>
     let is_loadable = |language: &Language| {
         matches!(language, Language::Python | Language::JavaScript | Language::TypeScript | Language::Tsx)
     };
-    // Changed modules of these languages are loaded if no test runs.
-    if has_syntax && languages.iter().any(is_loadable) {
-        return None;
-    }
     let own: Vec<&CheckSpec> =
         checks.iter().filter(|spec| !is_built_in(spec) && spec.tier < Tier::Four).collect();
-    if !own.iter().any(|spec| spec.tier > Tier::One) {
+    let has_own_run = own.iter().any(|spec| spec.tier > Tier::One);
+    // Changed modules of these languages are loaded if nothing else runs.
+    let is_loaded = !has_own_run && languages.iter().any(is_loadable);
+    let count = own.len() + usize::from(has_syntax) + usize::from(is_loaded);
+    if !has_own_run && (!is_loaded || count < NEEDED) {
         return Some("this repository has no build and no test that Remand can run".to_string());
     }
-    let count = own.len() + usize::from(has_syntax);
     let names: Vec<String> = own.iter().map(|spec| format!("`{}`", spec.name)).collect();
     (count < NEEDED).then(|| format!("{} is the only check, and {NEEDED} are needed", names.join(", ")))
 }
@@ -46,14 +45,15 @@ mod tests {
         let syntax = CheckSpec::new("syntax", Tier::One, CheckAction::BuiltIn(BuiltIn::Syntax));
         let (lint, test) = (check("lint", Tier::One), check("test", Tier::Two));
         let none = "this repository has no build and no test that Remand can run";
-        let cases: [(&[CheckSpec], &str, Option<&str>); 7] = [
+        let cases: [(&[CheckSpec], &str, Option<&str>); 8] = [
             (&[], "README.md", Some(none)),
             (&[], "a.py", Some(none)),
             (&[syntax.clone()], "a.yaml", Some(none)),
+            (std::slice::from_ref(&lint), "a.py", None),
             (&[syntax.clone(), lint.clone()], "a.yaml", Some(none)),
             (std::slice::from_ref(&test), "main.tf", Some("`test` is the only check, and 2 are needed")),
             (&[syntax.clone(), test.clone()], "a.go", None),
-            (&[lint, test.clone()], "main.tf", None),
+            (&[lint.clone(), test.clone()], "main.tf", None),
         ];
         for (checks, file, why) in cases {
             assert_eq!(why_unprovable(checks, &[PathBuf::from(file)]).as_deref(), why, "{checks:?}");

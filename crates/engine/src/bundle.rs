@@ -13,7 +13,7 @@ use remand_kernel::evidence::RowPhase;
 use remand_kernel::finding::Severity;
 use remand_kernel::program::Confidence;
 use remand_kernel::{Event, Outcome};
-use remand_ledger::fact::NoteKind;
+use remand_ledger::fact::{Delivery, NoteKind};
 use remand_ledger::query::{
     ArtifactRow, CheckFilter, CheckRow, DefectResolution, DispatchRow, FindingRow, JournalRow, NoteRow,
     RunRow, RunStage,
@@ -379,13 +379,10 @@ impl Page {
         notes: &[NoteRow],
     ) -> Result<(), LedgerError> {
         self.section("Blast radius");
-        let mut files = BTreeSet::new();
-        let is_kept = |row: &&ArtifactRow| reverted_at(checks, &row.part).is_none_or(|seq| seq < row.seq);
-        let artifacts = reader.artifacts(run)?;
-        for artifact in artifacts.iter().filter(|row| row.format == "patch").filter(is_kept) {
-            let patch = reader.blob(artifact.blob)?;
-            files.extend(touched_files(&String::from_utf8_lossy(&patch)));
-        }
+        let files = match delivered_files(reader, run)? {
+            Some(files) => files,
+            None => reported_files(reader, run, checks)?,
+        };
         let risks = risks(reader, run)?;
         if files.is_empty() {
             self.line("No code was changed.");
@@ -583,6 +580,34 @@ fn failed_before(checks: &[CheckRow], name: &str) -> bool {
 fn reverted_at(checks: &[CheckRow], task: &str) -> Option<u64> {
     let name = format!("{REVERT}{task}");
     checks.iter().filter(|row| row.name == name).map(|row| row.seq).max()
+}
+
+/// The files that the run changed, as it delivered its work; `None` before that, and in runs of earlier versions.
+fn delivered_files(reader: &Reader, run: &RunId) -> Result<Option<BTreeSet<String>>, LedgerError> {
+    let deliveries = reader.deliveries(run)?;
+    Ok(deliveries.into_iter().rev().find_map(|row| match row.delivery {
+        Delivery::Committed { changed, .. } | Delivery::HandedOver { changed, .. } => {
+            (!changed.is_empty()).then(|| changed.into_iter().collect())
+        }
+        Delivery::Nothing => Some(BTreeSet::new()),
+        Delivery::Refused { .. } => None,
+    }))
+}
+
+/// The files of the last change that each task reported, unless it was reverted.
+fn reported_files(
+    reader: &Reader,
+    run: &RunId,
+    checks: &[CheckRow],
+) -> Result<BTreeSet<String>, LedgerError> {
+    let mut files = BTreeSet::new();
+    let is_kept = |row: &&ArtifactRow| reverted_at(checks, &row.part).is_none_or(|seq| seq < row.seq);
+    let artifacts = reader.artifacts(run)?;
+    for artifact in artifacts.iter().filter(|row| row.format == "patch").filter(is_kept) {
+        let patch = reader.blob(artifact.blob)?;
+        files.extend(touched_files(&String::from_utf8_lossy(&patch)));
+    }
+    Ok(files)
 }
 
 /// Why a gate has no answer.

@@ -67,6 +67,9 @@ pub enum Delivery {
         /// The path in the repository, if the work is one document.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         file: Option<String>,
+        /// The files that differ from the base of the run; empty in runs of earlier versions.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        changed: Vec<String>,
     },
     /// No commit was made: a hook refused, or the work does not pass.
     Refused {
@@ -83,6 +86,9 @@ pub enum Delivery {
         /// As in `Refused`, if a hook refused the commit before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hook: Option<String>,
+        /// As in `Committed`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        changed: Vec<String>,
     },
     /// The run changed nothing.
     Nothing,

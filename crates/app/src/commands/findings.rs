@@ -8,7 +8,8 @@ use remand_engine::pinned::Pinned;
 use remand_kernel::Program;
 use remand_kernel::finding::{Category, FindingKind, Severity};
 use remand_kernel::state::FiledStatus;
-use remand_ledger::query::FindingRow;
+use remand_ledger::query::{DefectResolution, FindingRow};
+use remand_ledger::{LedgerError, Reader, RunId};
 use remand_terminal::output::{print, print_json};
 use remand_terminal::table::{indented, page_width};
 use remand_terminal::{CommandFailure, ExitCode, Ink, Tone, line};
@@ -31,7 +32,8 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     let workplace = Workplace::open(context, Vec::new())?;
     let reader = workplace.reader()?;
     let row = find_run(&reader, args.run.as_deref())?;
-    let all = reader.findings(&row.run)?;
+    let mut all = reader.findings(&row.run)?;
+    settle_corrected(&reader, &row.run, &mut all)?;
     let counts = count_findings(&all);
     let mut shown: Vec<FindingRow> =
         all.into_iter().filter(|finding| !args.open || is_open(finding.status)).collect();
@@ -55,6 +57,19 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     }
     print(&text)?;
     Ok(ExitCode::Done)
+}
+
+/// Settles the findings that a later round no longer reports, although no ruling closed them: as in the defect log and in
+/// the evidence bundle.
+fn settle_corrected(reader: &Reader, run: &RunId, findings: &mut [FindingRow]) -> Result<(), LedgerError> {
+    for defect in reader.defects(run)? {
+        if let DefectResolution::Corrected | DefectResolution::Withdrawn = defect.resolution
+            && let Some(finding) = findings.iter_mut().find(|finding| finding.position == defect.position)
+        {
+            finding.status = FiledStatus::Settled;
+        }
+    }
+    Ok(())
 }
 
 /// Names the phase that a finding was for. Work goes back to the earliest origin of all findings; each finding waits for

@@ -66,7 +66,8 @@ os.remove('compile_another.py')
 #[test]
 fn compiled_code_in_a_change_is_not_run_instead_of_its_source() {
     let place = Place::configured(
-        "[checks]\ndetect = false\n\n[checks.tests]\ncommand = \"python3 -m unittest discover -v\"\ntier = 2\n",
+        "[checks]\ndetect = false\n\n[checks.tests]\ncommand = \"python3 -m unittest discover -v\"\ntier = 2\n\n\
+         [checks.lint]\ncommand = \"true\"\ntier = 1\n",
     );
     place.write(".gitignore", "");
     place.git(&["commit", "-q", "-a", "-m", "Nothing is ignored"]);

@@ -342,6 +342,12 @@ fn a_code_review_that_asks_for_a_revision_is_followed_by_fix_verification_and_an
         place.git(&["show", &format!("{}:sums/sub.py", run.branch)]),
         "def sub(a, b):\n    return int(a) - int(b)\n"
     );
+    let bundle = place.remand(&["evidence"]).out;
+    let blast =
+        bundle.split("## Blast radius").nth(1).expect("a section").split("\n## ").next().expect("text");
+    for file in ["- `sums/sub.py`", "- `tests/test_sub.py`"] {
+        assert!(blast.contains(file), "the second round touches one of two files: {blast}");
+    }
 }
 
 // EP-33 EP-20 EP-23 EP-24
@@ -386,6 +392,10 @@ fn a_criterion_that_is_not_met_fails_its_task_whatever_the_checks_say() {
     let bundle = place.remand(&["evidence"]).out;
     assert!(bundle.contains("VER-1"), "{bundle}");
     assert!(bundle.contains("## Blast radius\n\nNo code was changed."), "{bundle}");
+    let listed = place.remand(&["findings", "--open"]).out;
+    let known =
+        bundle.split("## Known issues").nth(1).expect("a section").split("\n## ").next().expect("text");
+    assert_eq!(known.matches("VER-1").count(), listed.matches("VER-1").count(), "{known}{listed}");
     assert!(bundle.contains("| task-1 (reverted) |"), "{bundle}");
 }
 

@@ -27,7 +27,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let (first, again) = (job.id.to_string(), format!("{}+hook", job.id));
     for command in [&first, &again] {
         if let Some(commit) = job.trees.commit_of_command(command)? {
-            return Ok(report_commit(job, done, &commit));
+            return report_commit(job, done, &commit);
         }
     }
     let message = message(job);
@@ -43,11 +43,11 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
                 let _main = job.site.hold_main();
                 job.trees.record(&tree, "changes of the commit hook", &again)?;
             }
-            other => return Ok(report_end(job, done, other)),
+            other => return report_end(job, done, other),
         }
     }
     let last = commit(job, &message, &again)?;
-    Ok(report_end(job, done, last))
+    report_end(job, done, last)
 }
 
 /// Commits the stubs, if there are any, before the code: signatures and code can then be reviewed separately. Returns
@@ -67,30 +67,34 @@ fn commit_stubs(job: &Job, message: CommitMessage) -> Result<CommitMessage, Trou
     Ok(titled("implement"))
 }
 
-fn report_end(job: &Job, done: Done, last: FinalCommit) -> Done {
-    match last {
-        FinalCommit::Committed { commit } => report_commit(job, done, &commit),
+fn report_end(job: &Job, done: Done, last: FinalCommit) -> Result<Done, Trouble> {
+    Ok(match last {
+        FinalCommit::Committed { commit } => return report_commit(job, done, &commit),
         FinalCommit::NothingToCommit => report_refusal(done, "the run changed nothing", None),
         FinalCommit::HookRefused { output } => {
             let output = job.site.redact(output.trim());
             let hook = Some(remand_checks::most_informative_line(&output).to_string());
-            if output.is_empty() {
-                return report_refusal(done, "a commit hook refused without a message", hook);
-            }
             let hint = if DENIED.iter().any(|denied| output.contains(denied)) { HINT } else { "" };
-            report_refusal(done, &format!("a commit hook refused: {output}{hint}"), hook)
+            let why = match output.is_empty() {
+                true => "a commit hook refused without a message".to_string(),
+                false => format!("a commit hook refused: {output}{hint}"),
+            };
+            report_refusal(done, &why, hook)
         }
         FinalCommit::HookChangedTree { .. } => {
             report_refusal(done, "a commit hook changed the tree a second time", None)
         }
-    }
+    })
 }
 
-fn report_commit(job: &Job, mut done: Done, commit: &CommitId) -> Done {
+fn report_commit(job: &Job, mut done: Done, commit: &CommitId) -> Result<Done, Trouble> {
     let branch = job.trees.branch();
     done.note(NoteKind::Decision, format!("committed {commit} on {branch}"));
-    done.facts.delivery = Some(Delivery::Committed { commit: commit.to_string(), branch, file: None });
-    done
+    let changed =
+        super::changed_files(job, &job.trees.base_tree()?, &job.site.repository().tree_of(commit)?)?;
+    done.facts.delivery =
+        Some(Delivery::Committed { commit: commit.to_string(), branch, file: None, changed });
+    Ok(done)
 }
 
 /// Verifies a tree that a hook changed. Returns why the tree does not pass; `None` if it does.

@@ -10,7 +10,8 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let _main = job.site.hold_main();
     let trees = &job.trees;
     let mut done = Done::with_signal("done");
-    if trees.main_state()?.tree == trees.base_tree()? {
+    let (base, tree) = (trees.base_tree()?, trees.main_state()?.tree);
+    if tree == base {
         done.note(NoteKind::Warning, "nothing was changed, so there is nothing to commit or to take");
         done.facts.delivery = Some(Delivery::Nothing);
         return Ok(done);
@@ -24,7 +25,8 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
         commands.take, commands.discard
     );
     done.note(NoteKind::Warning, text);
-    done.facts.delivery =
-        Some(Delivery::HandedOver { reason: why, take: commands.take, discard: commands.discard, hook });
+    let changed = super::changed_files(job, &base, &tree)?;
+    let (take, discard) = (commands.take, commands.discard);
+    done.facts.delivery = Some(Delivery::HandedOver { reason: why, take, discard, hook, changed });
     Ok(done)
 }

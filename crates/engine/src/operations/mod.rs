@@ -30,6 +30,7 @@ mod verify;
 
 use crate::site::{Job, Trouble};
 use crate::turn::CommandEnding;
+use remand_git::TreeId;
 use remand_kernel::event::Usage;
 use remand_kernel::finding::{Category, Finding, FindingKind, Location, Severity};
 use remand_kernel::{EngineOperation, Outcome, Report};
@@ -57,6 +58,12 @@ pub fn operate(job: &Job, operation: EngineOperation, task: Option<&str>) -> Res
         facts: done.facts,
         blobs: done.blobs,
     })
+}
+
+/// The files that differ between two trees.
+fn changed_files(job: &Job, before: &TreeId, after: &TreeId) -> Result<Vec<String>, Trouble> {
+    let changed = job.site.repository().changed(before, after)?;
+    Ok(changed.into_iter().map(|change| change.path.display().to_string()).collect())
 }
 
 fn perform(job: &Job, operation: EngineOperation, task: Option<&str>) -> Result<Done, Trouble> {

@@ -33,7 +33,12 @@ fn parse_committed(text: &str) -> Option<Delivery> {
         Some((branch, file)) => (branch, Some(file.to_string())),
         None => (rest, None),
     };
-    Some(Delivery::Committed { commit: commit.to_string(), branch: branch.to_string(), file })
+    Some(Delivery::Committed {
+        commit: commit.to_string(),
+        branch: branch.to_string(),
+        file,
+        changed: Vec::new(),
+    })
 }
 
 fn parse_not_committed(text: &str) -> Option<Delivery> {
@@ -51,6 +56,7 @@ fn parse_not_committed(text: &str) -> Option<Delivery> {
         take: take.to_string(),
         discard: discard.to_string(),
         hook: None,
+        changed: Vec::new(),
     })
 }
 
@@ -81,11 +87,16 @@ mod tests {
         let (id, branch) = ("0123abcd".to_string(), "remand/r1".to_string());
         assert_eq!(
             commit,
-            Some(Delivery::Committed { commit: id.clone(), branch: branch.clone(), file: None })
+            Some(Delivery::Committed {
+                commit: id.clone(),
+                branch: branch.clone(),
+                file: None,
+                changed: Vec::new()
+            })
         );
         let document = delivery_from(NoteKind::Decision, "committed 0123abcd on remand/r1, as docs/spec.md");
         let file = Some("docs/spec.md".to_string());
-        assert_eq!(document, Some(Delivery::Committed { commit: id, branch, file }));
+        assert_eq!(document, Some(Delivery::Committed { commit: id, branch, file, changed: Vec::new() }));
         assert_eq!(delivery_from(NoteKind::Warning, "committed 0123abcd on remand/r1"), None);
         assert_eq!(
             delivery_from(NoteKind::Decision, "the tracker is committed as 0123abcd on remand/r1"),
@@ -107,6 +118,7 @@ mod tests {
             take: "git merge x".to_string(),
             discard: "git branch -D x".to_string(),
             hook: None,
+            changed: Vec::new(),
         };
         assert_eq!(delivery_from(NoteKind::Warning, text), Some(handed_over));
         let nothing = "nothing was changed, so there is nothing to commit or to take";

@@ -130,6 +130,7 @@ fn a_commit_is_known_from_its_fact_and_in_old_journals_from_its_note() {
         commit: "0123abcd".to_string(),
         branch: "remand/r1".to_string(),
         file: file.map(str::to_string),
+        changed: Vec::new(),
     };
     let note = |text: &str| Note::new(NoteKind::Decision, text.to_string());
     let old = Facts { notes: vec![note("committed 0123abcd on remand/r1")], ..Facts::default() };
@@ -163,9 +164,14 @@ fn an_outcome_has_one_word_and_its_reason() {
         take: "git merge --squash remand/r1".to_string(),
         discard: "git branch -D remand/r1".to_string(),
         hook: Some("E501 line too long".to_string()),
+        changed: Vec::new(),
     };
-    let committed =
-        Delivery::Committed { commit: "0123abcd".to_string(), branch: "remand/r1".to_string(), file: None };
+    let committed = Delivery::Committed {
+        commit: "0123abcd".to_string(),
+        branch: "remand/r1".to_string(),
+        file: None,
+        changed: Vec::new(),
+    };
     let hook = "left to you: the hook said: E501 line too long";
     let cases = [
         (vec![committed.clone()], "committed", "high"),

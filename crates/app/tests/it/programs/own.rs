@@ -35,7 +35,7 @@ fn doctor_dispatches_an_agent_once_on_request() {
     let shown = place.remand(&["doctor", "--agent", &agent, "--model", "small"]);
     let said = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        said.contains("with small returned a result") && said.contains("100 tokens, cost 0.01"),
+        said.contains("with small returned a result") && said.contains("100 tokens, cost $0.01"),
         "{said}"
     );
     assert_eq!(shown.code, 0, "{said}");

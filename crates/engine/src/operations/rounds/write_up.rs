@@ -60,7 +60,9 @@ fn commit_document(
     let commit = job.trees.commit_on_branch(&tree, &message, &job.id.to_string())?;
     let (branch, file) = (job.trees.branch(), path.display().to_string());
     done.note(NoteKind::Decision, format!("committed {commit} on {branch}{COMMITTED_AS}{file}"));
-    done.facts.delivery = Some(Delivery::Committed { commit: commit.to_string(), branch, file: Some(file) });
+    let changed = vec![file.clone()];
+    done.facts.delivery =
+        Some(Delivery::Committed { commit: commit.to_string(), branch, file: Some(file), changed });
     Ok(())
 }
 
