@@ -48,7 +48,7 @@ mod tests {
         let cases: [(&[CheckSpec], &str, Option<&str>); 8] = [
             (&[], "README.md", Some(none)),
             (&[], "a.py", Some(none)),
-            (&[syntax.clone()], "a.yaml", Some(none)),
+            (std::slice::from_ref(&syntax), "a.yaml", Some(none)),
             (std::slice::from_ref(&lint), "a.py", None),
             (&[syntax.clone(), lint.clone()], "a.yaml", Some(none)),
             (std::slice::from_ref(&test), "main.tf", Some("`test` is the only check, and 2 are needed")),

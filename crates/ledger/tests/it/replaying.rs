@@ -25,7 +25,7 @@ fn a_replay_gives_the_same_state_and_open_commands_after_every_event() {
 #[test]
 fn a_long_run_resumes_from_its_latest_snapshot() {
     let mut test = TestLedger::new();
-    let events = happy_path("feature", 60);
+    let events = happy_path("feature", 75);
     assert!(events.len() > 300, "{}", events.len());
     let mut test_run = TestRun::new("r1", program("feature"));
     for event in &events[..300] {
