@@ -52,7 +52,12 @@ pub fn engineer_output(it: &GapProposals) -> Result<EngineerOutput, Vec<Contract
         let stance = match answer.stance {
             IssueStance::Agree => Stance::Agree,
             IssueStance::Disagree => {
-                for (field, text) in [("position", &answer.position), ("rationale", &answer.rationale)] {
+                let stated = [
+                    ("position", &answer.position),
+                    ("rationale", &answer.rationale),
+                    ("trade_off", &answer.trade_off),
+                ];
+                for (field, text) in stated {
                     if text.trim().is_empty() {
                         let expected = "a non-empty string, because the stance is `disagree`";
                         problems.push(ContractProblem::new(format!("{path}.{field}"), expected, "nothing"));

@@ -89,7 +89,7 @@ pub struct IssueAnswer {
     pub rationale: String,
     #[serde(default)]
     pub alternative: String,
-    /// What your position costs, for the human who decides.
+    /// What it costs. Required when you disagree.
     #[serde(default)]
     pub trade_off: String,
     /// What the alternative costs.

@@ -117,7 +117,7 @@ mod tests {
     fn answers_and_gaps_of_both_results_of_a_batch_count() {
         let proposals = |payload| serde_json::from_value::<GapProposals>(payload).unwrap();
         let gap = |claim: &str| json!({"category": "FLOW", "severity": "low", "claim": claim});
-        let answer = |issue: &str, stance: &str| json!({"issue": issue, "stance": stance, "position": "p", "rationale": "r"});
+        let answer = |issue: &str, stance: &str| json!({"issue": issue, "stance": stance, "position": "p", "rationale": "r", "trade_off": "t"});
         let mut sheet = RoundSheet::of(2);
         sheet.add_result(
             "batch-1",

@@ -129,7 +129,7 @@ fn earlier_statements_about_a_gap_count_together_with_later_ones() {
         "verdict": "nothing", "proposals": [], "new_gaps": [gap("TIME", "low", "Expiry")],
         "answers": [{
             "issue": "ISSUE-R1-001", "stance": "disagree", "position": "Three are enough",
-            "rationale": "a person mistypes twice",
+            "rationale": "a person mistypes twice", "trade_off": "locks some out",
         }],
     });
     let script = one_gap()
