@@ -20,16 +20,48 @@ struct Before {
     /// Evidence, over all dispatches that got any.
     evidence: u64,
     with_evidence: u64,
+    /// All passes by part: instructions, findings, material and evidence.
+    parts: [u64; 4],
 }
 
 /// Measured on the last build that gave evidence as rows.
 const BEFORE: [Before; 6] = [
-    Before { demo: "quick", first: 21_136, evidence: 7_889, with_evidence: 2 },
-    Before { demo: "feature", first: 278_977, evidence: 95_308, with_evidence: 13 },
-    Before { demo: "issue", first: 119_558, evidence: 37_983, with_evidence: 6 },
-    Before { demo: "ticket", first: 175_774, evidence: 29_439, with_evidence: 7 },
-    Before { demo: "spec", first: 55_874, evidence: 0, with_evidence: 0 },
-    Before { demo: "tsp", first: 91_005, evidence: 10_555, with_evidence: 5 },
+    Before {
+        demo: "quick",
+        first: 21_136,
+        evidence: 7_889,
+        with_evidence: 2,
+        parts: [39_703, 1_333, 2_637, 8_455],
+    },
+    Before {
+        demo: "feature",
+        first: 278_977,
+        evidence: 95_308,
+        with_evidence: 13,
+        parts: [238_491, 3_018, 67_054, 95_932],
+    },
+    Before {
+        demo: "issue",
+        first: 119_558,
+        evidence: 37_983,
+        with_evidence: 6,
+        parts: [138_051, 1_795, 29_358, 37_962],
+    },
+    Before {
+        demo: "ticket",
+        first: 175_774,
+        evidence: 29_439,
+        with_evidence: 7,
+        parts: [149_335, 8_725, 61_539, 29_420],
+    },
+    Before { demo: "spec", first: 55_874, evidence: 0, with_evidence: 0, parts: [95_090, 0, 25_120, 0] },
+    Before {
+        demo: "tsp",
+        first: 91_005,
+        evidence: 10_555,
+        with_evidence: 5,
+        parts: [124_172, 1_590, 41_417, 11_116],
+    },
 ];
 
 /// What the agents of one demonstration are given now.
@@ -104,13 +136,15 @@ fn compare(before: &Before, now: &Now) -> Vec<Figure> {
     let ratio = |now: u64, before: u64| now as f64 / before.max(1) as f64;
     let sections: Vec<String> =
         now.sections.iter().map(|(section, bytes)| format!("{} {bytes}", section.to_lowercase())).collect();
+    let [instructions, findings, material, evidence] = before.parts;
     let mut figures = vec![Figure {
         what: format!("briefs of first passes in `{}`", before.demo),
         value: ratio(now.first, before.first),
         unit: Unit::Times,
         goal: Goal::AtMost(1.0),
         note: format!(
-            "{} bytes, {} before; all passes by section: {}",
+            "{} bytes, {} before; all passes by section: {}; before: instructions {instructions}, findings {findings}, \
+             material {material}, evidence {evidence}",
             now.first,
             before.first,
             sections.join(", ")
