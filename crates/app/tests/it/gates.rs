@@ -242,7 +242,7 @@ fn a_printed_answer_command_works_with_another_state_directory() {
     assert!(answered.out.contains("Are these the right tasks?"), "{}", answered.out);
 }
 
-// EP-12 EP-10
+// EP-12 EP-10 UP-11
 #[test]
 fn the_gate_after_planning_shows_tasks_waves_risks_and_time_and_what_each_option_leads_to() {
     let place = Place::configured(TRIVIAL);

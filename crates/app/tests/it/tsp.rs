@@ -363,7 +363,7 @@ fn an_estimate_needs_at_least_three_runs_and_says_so() {
     assert_eq!(of_run["efforts"]["tokens"]["fit"]["too-few"]["points"], json!(2));
 }
 
-// PF-12 PF-02
+// PF-12 PF-02 UP-11
 #[test]
 fn in_interactive_mode_a_human_confirms_or_changes_the_origin_before_a_defect_is_sent_back() {
     let place = Place::configured(TRIVIAL);
