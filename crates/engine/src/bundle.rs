@@ -1,22 +1,24 @@
 //! The evidence bundle: one page, generated from the ledger.
 
+mod files;
+mod judged;
 mod lowered;
 
 use crate::artifacts;
 use crate::clock;
 use crate::outputs;
 use crate::pinned::Pinned;
-use crate::row_names::REVERT;
 use crate::site::Trouble;
+use files::{delivered_files, reported_files, reverted_at};
+use judged::{JudgedFinding, judged_findings};
 use lowered::{ConfidenceEffect, confidence_effects};
 use remand_kernel::evidence::RowPhase;
 use remand_kernel::finding::Severity;
 use remand_kernel::program::Confidence;
 use remand_kernel::{Event, Outcome};
-use remand_ledger::fact::{Delivery, NoteKind};
+use remand_ledger::fact::NoteKind;
 use remand_ledger::query::{
-    ArtifactRow, CheckFilter, CheckRow, DefectResolution, DispatchRow, FindingRow, JournalRow, NoteRow,
-    RunRow, RunStage,
+    CheckFilter, CheckRow, DefectResolution, DispatchRow, FindingRow, JournalRow, NoteRow, RunRow, RunStage,
 };
 use remand_ledger::{LedgerError, Millis, Reader, RunId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,49 +66,6 @@ pub fn text(reader: &Reader, run: &RunId) -> Result<String, LedgerError> {
     page.cost(reader, run, &row)?;
     page.chain(reader)?;
     Ok(page.text)
-}
-
-/// A finding that is a defect, and how it was resolved.
-struct JudgedFinding<'f> {
-    row: &'f FindingRow,
-    resolution: DefectResolution,
-}
-
-impl JudgedFinding<'_> {
-    fn is_open(&self) -> bool {
-        let is_open = matches!(self.resolution, DefectResolution::Open | DefectResolution::KnownIssue);
-        is_open || (self.row.known && self.resolution != DefectResolution::ReportedAgain)
-    }
-}
-
-/// The findings of a run that are defects.
-fn judged_findings<'f>(
-    reader: &Reader,
-    run: &RunId,
-    findings: &'f [FindingRow],
-) -> Result<Vec<JudgedFinding<'f>>, LedgerError> {
-    let disputed = disputed_findings(reader, run)?;
-    let defects = reader.defects(run)?;
-    let judged = defects.iter().filter_map(|defect| {
-        let row = findings.iter().find(|finding| finding.position == defect.position)?;
-        let resolution = match defect.resolution {
-            // Whoever reported it accepted the dispute, although the work changed for other reasons.
-            DefectResolution::Corrected if disputed.contains(&row.id) => DefectResolution::Withdrawn,
-            other => other,
-        };
-        Some(JudgedFinding { row, resolution })
-    });
-    Ok(judged.collect())
-}
-
-/// The ids of the findings that somebody disputed.
-fn disputed_findings(reader: &Reader, run: &RunId) -> Result<BTreeSet<String>, LedgerError> {
-    let mut disputed = BTreeSet::new();
-    for blob in reader.dispatches(run)?.iter().filter_map(|row| row.result) {
-        let Ok(result) = remand_contract::parse(&artifacts::content(reader, blob)?) else { continue };
-        disputed.extend(artifacts::disputes(result).into_iter().map(|dispute| dispute.finding.0));
-    }
-    Ok(disputed)
 }
 
 struct Page {
@@ -576,40 +535,6 @@ fn failed_before(checks: &[CheckRow], name: &str) -> bool {
     checks.iter().filter(is_before).any(|row| !row.passed && row.tier.is_some())
 }
 
-/// The event that reverted the change of a task.
-fn reverted_at(checks: &[CheckRow], task: &str) -> Option<u64> {
-    let name = format!("{REVERT}{task}");
-    checks.iter().filter(|row| row.name == name).map(|row| row.seq).max()
-}
-
-/// The files that the run changed, as it delivered its work; `None` before that, and in runs of earlier versions.
-fn delivered_files(reader: &Reader, run: &RunId) -> Result<Option<BTreeSet<String>>, LedgerError> {
-    let deliveries = reader.deliveries(run)?;
-    Ok(deliveries.into_iter().rev().find_map(|row| match row.delivery {
-        Delivery::Committed { changed, .. } | Delivery::HandedOver { changed, .. } => {
-            (!changed.is_empty()).then(|| changed.into_iter().collect())
-        }
-        Delivery::Nothing => Some(BTreeSet::new()),
-        Delivery::Refused { .. } => None,
-    }))
-}
-
-/// The files of the last change that each task reported, unless it was reverted.
-fn reported_files(
-    reader: &Reader,
-    run: &RunId,
-    checks: &[CheckRow],
-) -> Result<BTreeSet<String>, LedgerError> {
-    let mut files = BTreeSet::new();
-    let is_kept = |row: &&ArtifactRow| reverted_at(checks, &row.part).is_none_or(|seq| seq < row.seq);
-    let artifacts = reader.artifacts(run)?;
-    for artifact in artifacts.iter().filter(|row| row.format == "patch").filter(is_kept) {
-        let patch = reader.blob(artifact.blob)?;
-        files.extend(touched_files(&String::from_utf8_lossy(&patch)));
-    }
-    Ok(files)
-}
-
 /// Why a gate has no answer.
 fn withdrawn(journal: &[JournalRow], at: Millis) -> String {
     let rolled_back = journal.iter().filter(|row| row.at == at).find_map(|row| match &row.event {
@@ -648,37 +573,6 @@ fn first_line(text: &str) -> Option<&str> {
     text.lines().map(str::trim).find(|line| !line.is_empty())
 }
 
-/// The files that a patch touches.
-fn touched_files(patch: &str) -> Vec<String> {
-    patch
-        .lines()
-        .filter_map(|line| line.strip_prefix("diff --git "))
-        .filter_map(|rest| match rest.strip_prefix("\"a/") {
-            Some(quoted) => quoted.split("\" ").next().map(unquote),
-            None => rest.strip_prefix("a/")?.split(" b/").next().map(str::to_string),
-        })
-        .collect()
-}
-
-/// A file name from git's quoted form, with octal escapes for bytes.
-fn unquote(name: &str) -> String {
-    let (mut bytes, mut rest) = (Vec::new(), name.as_bytes());
-    while let [first, tail @ ..] = rest {
-        let (byte, after) = match (first, tail) {
-            (b'\\', [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', after @ ..]) => {
-                (((a - b'0') << 6) | ((b - b'0') << 3) | (c - b'0'), after)
-            }
-            (b'\\', [b'n', after @ ..]) => (b'\n', after),
-            (b'\\', [b't', after @ ..]) => (b'\t', after),
-            (b'\\', [other, after @ ..]) => (*other, after),
-            _ => (*first, tail),
-        };
-        bytes.push(byte);
-        rest = after;
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
 /// The risk of each file, from the plan.
 fn risks(reader: &Reader, run: &RunId) -> Result<Vec<(String, String)>, LedgerError> {
     let plans = reader.artifacts(run)?;
@@ -688,17 +582,4 @@ fn risks(reader: &Reader, run: &RunId) -> Result<Vec<(String, String)>, LedgerEr
     let tasks = artifacts::tasks(&artifacts::content(reader, plan.blob)?);
     let files = tasks.into_iter().flat_map(|entry| entry.task.files);
     Ok(files.map(|file| (file.path.0, file.risk.name().to_string())).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::touched_files;
-
-    // EP-23
-    #[test]
-    fn quoted_and_unusual_file_names_are_read_from_a_patch() {
-        let patch =
-            "diff --git a/a b.py b/a b.py\n+x\ndiff --git \"a/\\303\\274\\t.py\" \"b/\\303\\274\\t.py\"\n";
-        assert_eq!(touched_files(patch), ["a b.py", "ü\t.py"]);
-    }
 }
