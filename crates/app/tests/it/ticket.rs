@@ -586,6 +586,7 @@ fn a_proposal_that_failed_before_is_blocked_until_a_human_removes_it_from_the_li
         asked.contains("The proposed approach repeats previous approach 1 (word similarity 100 %)"),
         "{asked}"
     );
+    assert!(asked.contains(&format!("approach 1 failed: {PROPOSAL}")), "{asked}");
     assert_eq!(dispatched(&place).iter().filter(|phase| *phase == "findings").count(), 2);
     let reported = input_of(&place, "findings", 1, "trigger.yaml");
     assert!(reported.contains("repeats previous approach 1"), "{reported}");

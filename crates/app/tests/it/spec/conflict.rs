@@ -62,7 +62,7 @@ fn the_gate_shows_every_position_and_the_choice_binds_the_next_engineer() {
     assert_eq!(place.remand(&["answer", "latest", "accept-complexity"]).code, 0);
     let assignment = inputs_of(&place, "engineer", "assignment.md").pop().expect("an assignment");
     assert!(
-        assignment.contains("A human decided on ISSUE-R1-001: Let the operator say. This binds you."),
+        assignment.contains("A human decided on ISSUE-R1-001: see `decisions.md`. This binds you."),
         "{assignment}"
     );
     let decisions = document(&place, "decisions.md");

@@ -181,8 +181,13 @@ fn a_decision_of_the_user_lifts_the_block_and_is_binding() {
     let shown = place.remand(&["answer", "latest", "decided", "--note", note]);
     assert_eq!(shown.code, 0, "{shown:?}");
     let last = inputs_of(&place, "engineer", "assignment.md").pop().expect("an assignment");
-    assert!(last.contains("The board wants three tries. This binds you."), "{last}");
-    assert!(document(&place, "decisions.md").contains("**Reason:** of the audit"));
+    assert!(last.contains("A human decided on GAP-FLOW-001: see `decisions.md`. This binds you."), "{last}");
+    let given = inputs_of(&place, "engineer", "decisions.md").pop().expect("the decisions");
+    assert!(given.contains("**Decision:** The board wants three tries"), "{given}");
+    assert!(given.contains("**Reason:** of the audit"), "{given}");
+    // HO-09: nothing is given twice.
+    let briefed = prompts(&place, "engineer").pop().expect("a prompt");
+    assert_eq!(briefed.matches("The board wants three tries").count(), 1, "{briefed}");
 }
 
 // SR-13

@@ -10,7 +10,7 @@ use crate::site::{TREES, Trouble};
 use remand_contract::SchemaId;
 use remand_kernel::brief::{Brief as Law, answers_findings, shows_change};
 use remand_kernel::command::Dispatch;
-use remand_kernel::ids::{ArtifactId, ContractId};
+use remand_kernel::ids::{ArtifactId, ContractId, PhaseId};
 use remand_kernel::program::{Contract, Phase};
 use remand_kernel::{Program, State};
 use remand_ledger::fact::BlobId;
@@ -121,7 +121,11 @@ impl<'a> Assembly<'a> {
             let past = &self.narrator.history.visits[*visit];
             let phase = self.program.phase(past.phase);
             let is_read = past.has_result && self.reads_all(phase) && self.is_in_documents(*visit);
-            let is_told = self.board.is_some_and(|board| board.tells(past.phase, self.program));
+            let history = self.narrator.history;
+            let is_told = self.board.is_some_and(|board| {
+                board.tells(past.phase, self.program)
+                    || BoardCover::has_decisions(*visit, history, self.program)
+            });
             let is_given = is_read || is_told;
             let text =
                 if is_given { self.narrator.failures(*visit)? } else { self.narrator.visit(*visit)? };
@@ -136,8 +140,11 @@ impl<'a> Assembly<'a> {
                 None => format!("{stem}.md"),
             };
             let headline = self.narrator.headline(*visit);
-            let text = if text.trim().is_empty() { format!("{headline}.") } else { text };
-            parts.add(BriefSection::WhatHappened, &name, &headline, text);
+            if text.trim().is_empty() {
+                parts.add(BriefSection::WhatHappened, &name, "how it ended", format!("{headline}."));
+            } else {
+                parts.add(BriefSection::WhatHappened, &name, &headline, text);
+            }
         }
         Ok(())
     }
@@ -167,15 +174,18 @@ impl<'a> Assembly<'a> {
         let text = self.finding_texts(findings_to_answer(self.program, dispatch));
         let about = "answer each with a change or with a reasoned dispute";
         parts.add(BriefSection::ToAnswer, TO_ANSWER, about, text);
-        let constraints = self.state.constraints.iter().map(|bound| bound.finding);
+        let is_read = |phase: PhaseId| {
+            let written = &self.program.phase(phase).writes;
+            dispatch.reads.iter().any(|(read, _)| written.contains(read))
+        };
+        let constraints = self.state.constraints.iter().filter(|bound| is_read(bound.phase));
         let constraints: Vec<u32> = constraints
+            .map(|bound| bound.finding)
             .filter(|at| !dispatch.findings.contains(at) && !dispatch.known.contains(at))
             .collect();
         let text = self.finding_texts(&constraints);
-        let about = "findings that bind the plan; the plan says for each which task meets it";
-        if read_names(self.program, dispatch).contains(&"plan") {
-            parts.add(BriefSection::Evidence, "constraints.md", about, text);
-        }
+        let about = "findings that bind what you read; it says for each how it is met";
+        parts.add(BriefSection::Evidence, "constraints.md", about, text);
         let text = self.finding_texts(&dispatch.known);
         let about = "known open issues; do not report them again";
         parts.add(BriefSection::Evidence, KNOWN_ISSUES, about, text);

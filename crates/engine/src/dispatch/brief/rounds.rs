@@ -1,14 +1,15 @@
 //! The inputs of a dispatch in rounds on a gap board: gaps, objections to answer, binding decisions, and proposals to
 //! judge. The role's result schema decides which of them the role gets.
 
+use super::history::{RunHistory, Speaker, Utterance};
 use crate::pinned::PinnedRole;
 use crate::rounds::{RoundHistory, RoundTask, documents, schema_of};
 use crate::site::{Job, Trouble};
 use remand_contract::SchemaId;
-use remand_kernel::Program;
 use remand_kernel::command::Dispatch;
 use remand_kernel::gaps::{Board, Gap, GapId, GapStatus, RetryMode, ReviewIssueId, RollbackRequest};
 use remand_kernel::ids::{ArtifactId, PhaseId};
+use remand_kernel::{EngineOperation, Program};
 use remand_ledger::Reader;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -175,8 +176,8 @@ impl RoundInputs {
         for decision in board.binding(&gap.id) {
             let _ = write!(
                 text,
-                "\nA human decided on {}: {}. This binds you.\n",
-                decision.about, decision.choice
+                "\nA human decided on {}: see `decisions.md`. This binds you.\n",
+                decision.about
             );
         }
     }
@@ -256,5 +257,19 @@ impl BoardCover {
         let written = &program.phase(phase).writes;
         let covers = |id: &ArtifactId| self.artifacts.contains(&program.artifacts[id.index()]);
         !written.is_empty() && written.iter().all(covers)
+    }
+
+    /// Whether the board has what a human said in a visit: the engine recorded it as decisions right afterwards.
+    pub fn has_decisions(visit: usize, history: &RunHistory, program: &Program) -> bool {
+        let is_human = history.words(visit).iter().any(|said| matches!(said.speaker, Speaker::Human { .. }));
+        let is_recorded = |said: &Utterance| match &said.speaker {
+            Speaker::Engine { operation, .. } => {
+                let operation = program.operation(*operation);
+                let recorded = operation.results.first().map(|signal| program.signal(*signal));
+                operation.name == EngineOperation::RecordDecision && said.says.as_deref() == recorded
+            }
+            Speaker::Agent { .. } | Speaker::Human { .. } => false,
+        };
+        is_human && history.words(visit + 1).iter().any(is_recorded)
     }
 }

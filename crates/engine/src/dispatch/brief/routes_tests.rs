@@ -3,7 +3,7 @@
 
 use super::assembly::{Assembly, BriefStock, WordSources};
 use super::evidence::RunEvidence;
-use super::history::{Collector, Utterance};
+use super::history::{Collector, Speaker, Utterance};
 use super::review::Difference;
 use super::rounds::BoardCover;
 use super::words::Narrator;
@@ -640,7 +640,17 @@ impl BriefStock for MarkedStock<'_> {
             let written: Vec<ArtifactId> =
                 told.flat_map(|id| self.run.program.phase(id).writes.clone()).collect();
             let versions = self.run.written.iter().filter(|version| written.contains(&version.artifact));
-            let text: Vec<&str> = versions.flat_map(|version| &version.marks).map(String::as_str).collect();
+            let mut text: Vec<&str> =
+                versions.flat_map(|version| &version.marks).map(String::as_str).collect();
+            let history = &self.run.collector.history;
+            let decided = (0..history.visits.len())
+                .filter(|visit| BoardCover::has_decisions(*visit, history, self.run.program));
+            text.extend(decided.flat_map(|visit| history.words(visit)).filter_map(
+                |said| match &said.speaker {
+                    Speaker::Human { note, .. } => Some(note.as_str()),
+                    Speaker::Agent { .. } | Speaker::Engine { .. } => None,
+                },
+            ));
             parts.add(BriefSection::Material, "board.md", "the board", text.join("\n"));
         }
         Ok(())
