@@ -1,0 +1,14 @@
+//! Reports about a judged change, for people and for other programs.
+//!
+//! The crate is pure: `ChangeReport` in, text out, the same text each time. It judges nothing and reads no file.
+
+mod checked;
+mod proofs;
+mod report;
+
+pub use checked::{CheckOrigin, CheckSummary, CheckVerdict, TestChange, TestSummary};
+pub use proofs::{MutantFate, MutantSummary, ProofSummary, ProvenTest, TestProof};
+pub use report::{
+    ChangeReport, ChangeSource, ChangeVerdict, FindingSummary, FirstLook, JudgedChange, SecretSummary,
+    TestRelease, Unmeasured, UnmeasuredKind,
+};
