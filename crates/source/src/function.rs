@@ -145,7 +145,7 @@ impl Scope {
 }
 
 /// Whether an item has `#[test]`, `#[cfg(test)]` or a similar attribute.
-fn is_test_item(source: &ParsedSource<'_>, node: Node<'_>) -> bool {
+pub(crate) fn is_test_item(source: &ParsedSource<'_>, node: Node<'_>) -> bool {
     let mut before = node.prev_sibling();
     while let Some(attribute) =
         before.filter(|before| before.kind() == "attribute_item" || is_comment(*before))

@@ -11,6 +11,7 @@ mod language;
 mod prose;
 mod region;
 mod shape;
+mod test_code;
 mod test_file;
 pub mod tests;
 mod tree;

@@ -24,17 +24,18 @@ impl<'t> ParsedSource<'t> {
         self.language
     }
 
-    pub(crate) fn root(&self) -> Node<'_> {
+    /// The root of the syntax tree.
+    pub fn root(&self) -> Node<'_> {
         self.tree.root_node()
     }
 
     /// The text of a node.
-    pub(crate) fn text_of(&self, node: Node<'_>) -> &'t str {
+    pub fn text_of(&self, node: Node<'_>) -> &'t str {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
 
     /// The text between two byte offsets.
-    pub(crate) fn slice(&self, from: usize, to: usize) -> &'t str {
+    pub fn slice(&self, from: usize, to: usize) -> &'t str {
         self.text.get(from..to).unwrap_or_default()
     }
 }

@@ -24,6 +24,7 @@ pub use item::{Assertion, Strength, TestItem};
 pub(crate) use tokens::tokens;
 
 use crate::{Language, ParsedSource};
+use std::ops::Range;
 use test_function::TestFunction;
 
 impl ParsedSource<'_> {
@@ -33,6 +34,12 @@ impl ParsedSource<'_> {
         let helpers = body::helpers(self, &functions);
         let tests = functions.iter().filter(|function| function.is_test);
         tests.map(|test| body::test_item(self, test, &helpers)).collect()
+    }
+
+    /// The byte ranges of the bodies of tests.
+    pub(crate) fn test_bodies(&self) -> Vec<Range<usize>> {
+        let functions = self.test_functions();
+        functions.iter().filter(|function| function.is_test).map(|test| test.body.byte_range()).collect()
     }
 
     fn test_functions(&self) -> Vec<TestFunction<'_>> {

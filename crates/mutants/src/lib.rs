@@ -1,0 +1,25 @@
+//! Mutants: small alterations of changed source text. A test that passes on every mutant proves nothing about the change.
+//!
+//! Mutants are made from syntax trees, of changed lines only, and never of test code. A mutant returns a value near the
+//! original one rather than none: a test that only demands a value must not count as one that checks it. Nothing is run here.
+
+mod mutant;
+mod proposal;
+
+mod calls;
+mod conditions;
+mod literals;
+mod operators;
+mod removal;
+mod returned;
+
+mod source_file;
+
+mod order;
+
+#[cfg(test)]
+mod mutants_tests;
+
+pub use mutant::{Mutant, MutantKind};
+pub use order::mutants;
+pub use source_file::{AlteredSource, can_mutate};
