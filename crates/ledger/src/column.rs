@@ -1,6 +1,7 @@
 //! How our types are stored in SQLite columns.
 
 use crate::fact::{BlobId, MalformedCause, Millis, NoteKind, RunId};
+use crate::proof::{MutantFate, TestOrigin, TestProof};
 use remand_kernel::evidence::{RowPhase, Tier};
 use remand_kernel::finding::{Category, FindingKind, Severity};
 use remand_kernel::state::FiledStatus;
@@ -156,6 +157,24 @@ column_words! {
         NoteKind::Proposal => "proposal",
         NoteKind::Mapped => "mapped",
         NoteKind::Interrupted => "interrupted",
+    }
+    TestOrigin {
+        TestOrigin::New => "new",
+        TestOrigin::Changed => "changed",
+        TestOrigin::Fixed => "fixed",
+    }
+    TestProof {
+        TestProof::RedAtBase => "red-at-base",
+        TestProof::MissingAtBase => "missing-at-base",
+        TestProof::KillsMutant => "kills-mutant",
+        TestProof::Nothing => "nothing",
+        TestProof::Untried => "untried",
+    }
+    MutantFate {
+        MutantFate::Killed => "killed",
+        MutantFate::Survived => "survived",
+        MutantFate::NotReached => "not-reached",
+        MutantFate::Unjudged => "unjudged",
     }
     MalformedCause {
         MalformedCause::Missing => "missing",

@@ -1,6 +1,7 @@
 //! Facts: what the host observed with an event, such as evidence, artifacts and telemetry. The journal stores
 //! facts with their event, so every projection can be rebuilt from the journal.
 
+use crate::proof::ChangeProof;
 use remand_kernel::change::Digest;
 use remand_kernel::event::Risk;
 use remand_kernel::evidence::{RowPhase, Tier};
@@ -55,6 +56,9 @@ pub struct Facts {
     /// Why the contract refused the result of the dispatch that ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub malformed: Option<MalformedCause>,
+    /// What shows that the tests of the checked change can fail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<ChangeProof>,
 }
 
 /// What happened to a run's work.

@@ -3,6 +3,7 @@
 //! This is the only crate that uses SQLite. It runs the kernel to rebuild projections, and decides nothing itself.
 
 pub mod fact;
+pub mod proof;
 
 pub mod entry;
 pub mod error;

@@ -38,6 +38,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/facts.sql"),
     concat!(include_str!("schema/rounds.sql"), include_str!("schema/decisions.sql")),
     concat!(include_str!("schema/outcome.sql"), include_str!("schema/outcomes.sql")),
+    include_str!("schema/proofs.sql"),
 ];
 
 /// Ledgers of formats before this one are rebuilt, which fills the columns that it added.

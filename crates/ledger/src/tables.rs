@@ -12,7 +12,8 @@ pub(crate) const PROJECTION_SCHEMA: &str = concat!(
     include_str!("schema/settled.sql"),
     include_str!("schema/facts.sql"),
     include_str!("schema/decisions.sql"),
-    include_str!("schema/outcome.sql")
+    include_str!("schema/outcome.sql"),
+    include_str!("schema/proofs.sql")
 );
 
 /// A projection table.
@@ -40,6 +41,8 @@ pub(crate) const PROJECTION_TABLES: &[ProjectionTable] = &[
     table("corrections", "run, seq, position"),
     table("deliveries", "id"),
     table("run_details", "run"),
+    table("test_proofs", "id"),
+    table("mutants", "id"),
 ];
 
 /// A table whose rows people identify by the primary key.

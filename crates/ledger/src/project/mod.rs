@@ -7,6 +7,7 @@ mod evidence;
 mod finding;
 mod gate;
 mod old_prose;
+mod proof;
 mod ruling;
 mod run;
 mod task;
@@ -98,7 +99,8 @@ pub(crate) fn project(
     projection.project_corrections(&mut memo.sendings)?;
     projection.project_checks()?;
     projection.project_artifacts()?;
-    projection.project_notes()
+    projection.project_notes()?;
+    projection.project_proof()
 }
 
 impl Projection<'_> {

@@ -5,6 +5,7 @@ use remand_kernel::event::{Event, Outcome, Report, Start, Usage};
 use remand_kernel::evidence::{self, GateResult, RowPhase, TaskSize, Tier};
 use remand_kernel::finding::Severity;
 use remand_ledger::fact::{Artifact, Check, Decision, Note, NoteKind, Reuse};
+use remand_ledger::proof::{ChangeProof, MutantFate, ProvenTest, TestOrigin, TestProof, TriedMutant};
 use remand_ledger::query::CheckFilter;
 use remand_ledger::{Blob, BlobId, Facts, RunId};
 
@@ -290,6 +291,46 @@ fn later_runs_see_the_lessons_of_earlier_ones() {
     let notes = reader.notes(&RunId("r1".to_string())).unwrap();
     assert_eq!(notes.len(), 2);
     assert_eq!(notes[0].files, ["src/lib.rs"]);
+}
+
+// TE-03, TE-04
+#[test]
+fn what_shows_that_tests_can_fail_is_kept_as_rows() {
+    let mut test = TestLedger::new();
+    let mut test_run = TestRun::new("r1", program("quick"));
+    test_run.start(&mut test.ledger, Start::default());
+    let proven = ProvenTest {
+        check: "pytest".to_string(),
+        test: "test_fee.py::test_heavy".to_string(),
+        origin: TestOrigin::New,
+        proof: TestProof::KillsMutant,
+        detail: "`<` became `<=` in `fee`, line 3".to_string(),
+    };
+    let mutant = TriedMutant {
+        identity: "m-1".to_string(),
+        file: "fee.py".to_string(),
+        line: 3,
+        function: "fee".to_string(),
+        kind: "boundary".to_string(),
+        alteration: "`<` became `<=`".to_string(),
+        fate: MutantFate::Killed,
+        detail: proven.test.clone(),
+    };
+    let survivor = TriedMutant { fate: MutantFate::Survived, detail: String::new(), ..mutant.clone() };
+    let proof = ChangeProof {
+        iteration: 2,
+        tests: vec![proven.clone()],
+        mutants: vec![mutant.clone(), survivor.clone()],
+        ..ChangeProof::default()
+    };
+    let event = test_run.end_event("ready");
+    test_run.feed(&mut test.ledger, event, Facts { proof: Some(proof), ..Facts::default() }).unwrap();
+    let (reader, run) = (test.reader(), RunId("r1".to_string()));
+    let tests = reader.test_proofs(&run).unwrap();
+    assert_eq!(tests.iter().map(|row| (&row.proven, row.iteration)).collect::<Vec<_>>(), [(&proven, 2)]);
+    let mutants: Vec<TriedMutant> = reader.mutants(&run).unwrap().into_iter().map(|row| row.mutant).collect();
+    assert_eq!(mutants, [mutant, survivor]);
+    assert!(reader.mutants(&RunId("r2".to_string())).unwrap().is_empty());
 }
 
 #[test]

@@ -203,6 +203,8 @@ fn dump(test: &TestLedger) -> Vec<String> {
         "gates",
         "notes",
         "tasks",
+        "test_proofs",
+        "mutants",
     ];
     let mut lines = Vec::new();
     for table in tables {

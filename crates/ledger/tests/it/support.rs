@@ -15,11 +15,11 @@ use std::sync::LazyLock;
 /// The shipped workflows.
 pub const SHIPPED: [&str; 6] = ["feature", "quick", "issue", "ticket", "spec", "tsp"];
 
-/// Removes what formats 12 to 14 added.
+/// Removes what formats 12 to 15 added.
 pub const TO_FORMAT_11: &str =
     "ALTER TABLE runs RENAME COLUMN reason TO ended;
     UPDATE runs SET stage = 'done', ended = 'done' WHERE stage IN ('committed', 'left-to-you');
-    DROP INDEX checks_passed_earlier; ALTER TABLE notes DROP COLUMN decision; DROP TABLE deliveries; DROP TABLE run_details; ALTER TABLE gates DROP COLUMN limit_kind;
+    DROP TABLE mutants; DROP TABLE test_proofs; DROP INDEX checks_passed_earlier; ALTER TABLE notes DROP COLUMN decision; DROP TABLE deliveries; DROP TABLE run_details; ALTER TABLE gates DROP COLUMN limit_kind;
     ALTER TABLE rulings DROP COLUMN kind; ALTER TABLE checks DROP COLUMN tree;
     ALTER TABLE commands DROP COLUMN malformed; PRAGMA user_version = 11;";
 
