@@ -496,10 +496,10 @@ impl Page {
         ));
         match (totals.unmetered, totals.dispatches) {
             (0, _) => self.line(format!("- {} tokens", totals.tokens)),
-            (untold, all) if untold >= all => self.line("- tokens: unknown"),
-            (untold, _) => {
+            (unmetered, all) if unmetered >= all => self.line("- tokens: unknown"),
+            (unmetered, _) => {
                 self.line(format!(
-                    "- {} tokens, without {untold} dispatches that did not report theirs",
+                    "- {} tokens, without {unmetered} dispatches that did not report theirs",
                     totals.tokens
                 ));
             }

@@ -1,8 +1,9 @@
 //! The law of the brief: which earlier results a dispatch is given, in addition to what its phase reads.
 //!
-//! A phase that runs again is given its own last result and everything that was said since. A phase that runs for the
-//! first time is given what was said since the work left the main line: on the main line, artifacts carry the work.
-//! Whoever reads a tree is given the reports of those who changed it, the change and the evidence.
+//! A phase that runs again is given its own last result and everything that other phases reported since. A phase that
+//! runs for the first time is given what was reported since the work left the main line: on the main line, artifacts
+//! carry the work. A phase that reads a tree is given the reports of the phases that changed the tree, the change and
+//! the evidence.
 
 use crate::command::Dispatch;
 use crate::ids::{ArtifactId, PhaseId};
@@ -17,8 +18,8 @@ pub struct PastVisit {
     /// The task whose sub-flow the visit belongs to.
     pub task: Option<String>,
     pub onward: Onward,
-    /// Whether somebody said something: an agent, the engine or a human. Nobody does if an earlier result is reused, or if
-    /// a question is answered by default.
+    /// Whether an agent, the engine or a human reported something. False if an earlier result was reused, or if a
+    /// question was answered by default.
     pub spoke: bool,
     /// Whether the visit has a valid result.
     pub has_result: bool,
@@ -27,16 +28,16 @@ pub struct PastVisit {
 /// How the work left a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Onward {
-    /// Along the main line, accepted without any remark.
+    /// By `next`, without an effect on the confidence.
     Plainly,
-    /// By any other route: back, aside, out of a sub-flow, or onward with dissent, degradation or blockers.
+    /// By any other route: back, from or to an aside, out of a sub-flow, or by `next` with an effect.
     Routed,
     /// Back to the same phase.
     Repeated,
 }
 
 impl Onward {
-    /// How a route with this effect leaves a phase and leads to another one.
+    /// Classifies a route by its action, its target and its effect.
     pub fn of(
         program: &Program,
         phase: PhaseId,
@@ -52,34 +53,35 @@ impl Onward {
     }
 }
 
-/// What a visit changes in what a phase will hear.
+/// How a visit changes the list of reports that a later phase is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hearing {
-    /// The phase itself: its own work takes account of all that was said before.
+    /// The visit is one of the phase itself: its result takes account of all earlier reports, so the list starts again.
     Restart,
-    /// The phase itself, which runs again at once: all that was said before still matters.
+    /// The visit is one of the phase itself, which runs again immediately: all earlier reports still matter.
     Repeat,
-    /// The work continued on the main line before the phase ran for the first time.
+    /// The work continued on the main line, and the phase has not run yet: earlier reports do not matter to it.
     Forget,
+    /// The report of the visit is added.
     Hear,
-    /// Nothing was said that the phase must know.
+    /// The visit reported nothing that the phase needs.
     Skip,
 }
 
-/// What a visit changes for `target`; `been` tells whether `target` has run before.
+/// How a visit of `phase` changes the reports for `target`; `been` is true if `target` has run before.
 pub fn hearing(program: &Program, target: PhaseId, been: bool, phase: PhaseId, onward: Onward) -> Hearing {
     if phase == target {
         return if onward == Onward::Repeated { Hearing::Repeat } else { Hearing::Restart };
     }
     let target_phase = program.phase(target);
-    // A task that finishes does not make the main line forget what another task said.
+    // When a task finishes, the main line keeps the reports of the other tasks.
     let is_in_task = program.phase(phase).owner.is_some() && target_phase.owner.is_none();
     if onward == Onward::Plainly && !been && !target_phase.everything && !is_in_task {
         return Hearing::Forget;
     }
     match program.phase(phase).work {
         Work::Role { .. } | Work::Each { .. } | Work::Panel { .. } | Work::Ask { .. } => Hearing::Hear,
-        // An accepted result of the engine is evidence, which is given as such.
+        // An accepted result of an operation is evidence, and briefs contain the evidence anyway.
         Work::Operation { .. } if onward != Onward::Plainly => Hearing::Hear,
         Work::Operation { .. } | Work::Flow { .. } => Hearing::Skip,
     }
@@ -106,7 +108,7 @@ pub fn brief(program: &Program, history: &[PastVisit], target: PhaseId, task: Op
     let mut been = false;
     for (index, visit) in history.iter().enumerate().filter(|(_, visit)| concerns(visit)) {
         match hearing(program, target, been, visit.phase, visit.onward) {
-            // Without a result, the earlier work is still the last work.
+            // This visit gave no result, so the phase's earlier result is still its last one.
             Hearing::Restart | Hearing::Repeat if visit.spoke && is_own(visit) && !visit.has_result => {
                 been = true;
                 add_latest(&mut brief.way, history, index);
@@ -126,7 +128,7 @@ pub fn brief(program: &Program, history: &[PastVisit], target: PhaseId, task: Op
             Hearing::Forget => brief.way.clear(),
             Hearing::Hear if visit.spoke && phase.everything => brief.way.push(index),
             Hearing::Hear if visit.spoke => add_latest(&mut brief.way, history, index),
-            // What the phase said before is out of date.
+            // The engine has accepted the work, so this phase's earlier report is out of date.
             Hearing::Skip if visit.spoke && !phase.everything => {
                 brief.way.retain(|earlier| !is_same(&history[*earlier], visit))
             }
@@ -166,7 +168,7 @@ pub fn always_shows_change(program: &Program, phase: &Phase) -> bool {
         || phase.reads.iter().any(|artifact| is_tree(program, *artifact))
 }
 
-/// Whether a phase must answer the findings that are addressed to it. One that only judges answers nothing.
+/// Whether a phase must answer the findings that are addressed to it; a phase that only judges need not.
 pub fn answers_findings(phase: &Phase) -> bool {
     !phase.writes.is_empty()
 }
@@ -283,7 +285,7 @@ mod tests {
 
     // HO-01 HO-02
     #[test]
-    fn a_phase_that_runs_again_is_given_its_last_work_and_what_was_said_since() {
+    fn a_phase_that_runs_again_is_given_its_last_result_and_all_reports_since() {
         let history =
             [visit(REVIEW, Routed), visit(CODE, Plainly), visit(CHECKS, Plainly), visit(REVIEW, Routed)];
         let brief = brief(&program(), &history, CODE, None);
@@ -292,7 +294,7 @@ mod tests {
 
     // HO-02
     #[test]
-    fn a_phase_that_repeats_itself_keeps_what_it_heard() {
+    fn a_phase_that_repeats_itself_keeps_the_reports_it_was_given() {
         let history = [visit(REVIEW, Routed), visit(CODE, Repeated)];
         let brief = brief(&program(), &history, CODE, None);
         assert_eq!((brief.own, brief.way), (Some(1), vec![0]));
@@ -300,7 +302,7 @@ mod tests {
 
     // HO-01
     #[test]
-    fn a_visit_without_a_result_is_news_and_the_earlier_work_stays_the_last_work() {
+    fn a_visit_without_a_result_is_reported_and_the_earlier_result_stays_the_last_one() {
         let failed = PastVisit { has_result: false, ..visit(CODE, Routed) };
         let history = [visit(CODE, Plainly), visit(REVIEW, Routed), failed];
         let brief = brief(&program(), &history, CODE, None);
@@ -309,7 +311,7 @@ mod tests {
 
     // HO-02
     #[test]
-    fn the_main_line_forgets_what_was_said_before_a_phase_ran_for_the_first_time() {
+    fn the_main_line_drops_reports_from_before_a_phase_first_runs() {
         let history = [visit(PLAN, Routed), visit(CODE, Plainly)];
         assert_eq!(brief(&program(), &history, REVIEW, None).way, Vec::<usize>::new());
         let aside = [visit(PLAN, Plainly), visit(CODE, Routed)];
@@ -318,7 +320,7 @@ mod tests {
 
     // HO-04
     #[test]
-    fn a_phase_that_reads_everything_hears_every_visit_and_forgets_none() {
+    fn a_phase_that_reads_everything_is_given_every_report() {
         let mut program = program();
         program.phases[REVIEW.index()].everything = true;
         let history =
@@ -329,7 +331,7 @@ mod tests {
 
     // HO-01
     #[test]
-    fn a_phase_that_starts_afresh_is_not_given_its_own_work() {
+    fn a_phase_that_starts_from_scratch_is_not_given_its_own_work() {
         let mut program = program();
         program.phases[CODE.index()].afresh = true;
         let history = [visit(CODE, Plainly), visit(REVIEW, Routed)];
@@ -375,7 +377,7 @@ mod tests {
 
     // HO-02
     #[test]
-    fn a_result_that_is_reused_says_nothing() {
+    fn a_reused_result_adds_no_report() {
         let reused = PastVisit { spoke: false, ..visit(PLAN, Routed) };
         let history = [visit(CODE, Plainly), reused];
         assert_eq!(brief(&program(), &history, CODE, None).way, Vec::<usize>::new());

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum End {
     Done,
-    /// The signal had no way forward at the phase; `exhausted` is the empty budget, if one was the reason.
+    /// No route of the phase could be followed for the signal; `exhausted` is the empty budget, if one was the reason.
     Failed {
         phase: PhaseId,
         signal: SignalId,

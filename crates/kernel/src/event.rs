@@ -149,7 +149,7 @@ pub struct Limits {
 impl Limits {
     pub const DISPATCHES: &str = "dispatches";
     pub const TOKENS: &str = "tokens";
-    /// The host notices during a dispatch that this limit is reached.
+    /// The only limit that the host can notice while a dispatch runs.
     pub const TIME: &str = "time";
     pub const MONEY: &str = "money";
     /// A limit on tokens while some token counts are unknown.
@@ -164,7 +164,7 @@ impl Limits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grants {
-    /// Every limit counts from zero again. Old journals do not record the grant and mean this.
+    /// Every limit counts from zero again. An answer in an old journal, which records no grant, means this.
     #[default]
     Everything,
     /// The limit that was asked about counts from zero again.

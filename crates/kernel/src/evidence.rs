@@ -36,7 +36,8 @@ pub struct EvidenceRow {
     #[serde(default)]
     pub reason: String,
     pub source: RowSource,
-    /// The number of tests that fail now, if each of them also failed before the change and may stay red; else 0.
+    /// The number of failing tests, if each of them also failed before the change and is allowed to keep failing;
+    /// otherwise 0.
     #[serde(default)]
     pub red_before: u32,
 }
@@ -290,7 +291,7 @@ impl<'a> CountedRows<'a> {
             && !self.has_only_red_before(row)
     }
 
-    /// Whether tests passed, and the only failing ones also failed before the change and may stay red.
+    /// Whether tests passed, and every failing one also failed before the change and is allowed to keep failing.
     fn has_only_red_before(&self, row: &EvidenceRow) -> bool {
         row.is_tier_1_to_3_check()
             && row.red_before > 0

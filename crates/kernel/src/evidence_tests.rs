@@ -50,14 +50,14 @@ fn two_passing_rows_prove_a_standard_task_and_three_a_large_one() {
     assert_eq!(reasons(&rows, TaskSize::Large), "passed");
 }
 
-/// A test check after the change, with 3 tests of which this many fail and may stay red.
+/// A test check after the change, with 3 tests; `red_before` of them fail, and are allowed to keep failing.
 fn tests_with_red(red_before: u32) -> EvidenceRow {
     EvidenceRow { collected: Some(3), red_before, ..row("tests", 2, false) }
 }
 
 // UP-05 EP-18
 #[test]
-fn a_check_whose_only_failing_tests_were_red_before_and_may_stay_red_still_proves() {
+fn a_check_still_proves_if_every_failing_test_also_failed_before_and_is_excused() {
     let with =
         |now: EvidenceRow, before: bool| vec![baseline("tests", 2, before), row("diagnostics", 1, true), now];
     assert_eq!(reasons(&with(tests_with_red(1), false), TaskSize::Standard), "passed");
@@ -71,7 +71,7 @@ fn a_check_whose_only_failing_tests_were_red_before_and_may_stay_red_still_prove
 
 // UP-05 EP-18
 #[test]
-fn a_check_that_reports_no_tests_and_was_red_before_proves_nothing_and_fails_nothing() {
+fn a_check_without_tests_that_also_failed_before_neither_proves_nor_fails_the_task() {
     let rows = vec![
         baseline("build", 2, true),
         baseline("make", 2, false),
@@ -161,7 +161,7 @@ fn a_check_that_has_failed_since_the_baseline_proves_nothing_and_must_be_fixed()
 
 // EP-18
 #[test]
-fn found_secrets_fail_the_gate_and_other_readiness_checks_only_give_a_note() {
+fn found_secrets_fail_the_gate_and_other_readiness_checks_only_add_a_note() {
     let mut rows = enough();
     rows.push(row("readiness-observability", 4, false));
     assert_eq!(reasons(&rows, TaskSize::Standard), "passed");

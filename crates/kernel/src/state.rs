@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::end::End;
 
-/// How often a run can be retried, so that a run ends however often its human retries it.
+/// The maximum number of retries of a run, so that every run ends.
 pub const MAX_RETRIES: u16 = 3;
 
 /// The state of one run.
@@ -73,7 +73,7 @@ pub struct State {
     /// The approach of the current design.
     pub approach: Option<Approach>,
     pub checkpoints: Vec<Checkpoint>,
-    /// How often each round was rolled back to.
+    /// How often the run was rolled back to each round.
     #[serde(default)]
     pub restored: BTreeMap<u16, u16>,
     pub hold: Option<OpenHold>,
@@ -356,8 +356,8 @@ pub struct UsageTotals {
     pub unpriced: u64,
     pub tokens: u64,
     /// The number of dispatches with unknown token count.
-    #[serde(default)]
-    pub untold: u64,
+    #[serde(default, rename = "untold")]
+    pub unmetered: u64,
     pub time: u64,
 }
 

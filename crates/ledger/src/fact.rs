@@ -111,7 +111,7 @@ impl Delivery {
         }
     }
 
-    /// What the hook said that refused the commit, if one did.
+    /// The message of the hook that refused the commit, if a hook did.
     pub fn refusing_hook(&self) -> Option<&str> {
         match self {
             Delivery::Refused { hook, .. } | Delivery::HandedOver { hook, .. } => hook.as_deref(),

@@ -14,7 +14,7 @@ const INSERT_BARE: &str = "INSERT INTO bare (body) VALUES (?1)";
 pub const GATE: &str =
     "SELECT COUNT(*) FROM anvil_checks WHERE run_id = ?1 AND task_id = ?2 AND phase = 'after' AND passed = 1";
 
-/// The size of the data in a ledger full of evidence.
+/// The number of tasks of each run in a ledger full of evidence.
 const TASKS_PER_RUN: u32 = 20;
 const CHECKS_PER_TASK: u32 = 100;
 

@@ -181,7 +181,7 @@ fn row(phase: &PhaseReport, tone: Tone) -> Vec<Cell> {
     let per_correction = each.map_or_else(String::new, |each| {
         format!(
             "{}, {}, {}",
-            amount::tokens(each.tokens, u64::from(each.untold > 0.0)),
+            amount::tokens(each.tokens, u64::from(each.unmetered > 0.0)),
             amount::cost(each.money, u64::from(each.unpriced > 0.0)),
             amount::time(each.time)
         )

@@ -124,7 +124,7 @@ pub fn spent(used: &UsageTotals, limits: &Limits) -> String {
     let out_of = |limit: Option<u64>| limit.map_or_else(String::new, |limit| format!(" of {limit}"));
     let mut parts = vec![format!("{}{} dispatches", used.dispatches, out_of(limits.dispatches))];
     let of_limit = out_of(limits.tokens);
-    match (used.tokens, used.untold) {
+    match (used.tokens, used.unmetered) {
         (0, 0) if limits.tokens.is_none() => {}
         (tokens, 0) => parts.push(format!("{tokens}{of_limit} tokens")),
         (0, _) => parts.push(format!("unknown tokens{of_limit}")),
@@ -158,8 +158,8 @@ mod tests {
     // CORE-11
     #[test]
     fn unknown_token_counts_are_never_shown_as_zero() {
-        let shown = |tokens, untold, limit| {
-            let used = UsageTotals { dispatches: 2, tokens, untold, ..UsageTotals::default() };
+        let shown = |tokens, unmetered, limit| {
+            let used = UsageTotals { dispatches: 2, tokens, unmetered, ..UsageTotals::default() };
             spent(&used, &Limits { tokens: limit, ..Limits::default() })
         };
         assert_eq!(shown(0, 0, Some(900)), "2 dispatches, 0 of 900 tokens");

@@ -45,7 +45,8 @@ pub struct Cost {
     /// Sum of the known token counts.
     pub tokens: u64,
     /// Dispatches with an unknown token count.
-    pub untold: f64,
+    #[serde(rename = "untold")]
+    pub unmetered: f64,
     /// Known cost, in micro-units of the currency.
     pub money: u64,
     /// Dispatches with unknown cost.
@@ -66,7 +67,7 @@ impl Cost {
         self.defects += other.defects;
         self.dispatches += other.dispatches;
         self.tokens += other.tokens;
-        self.untold += other.untold;
+        self.unmetered += other.unmetered;
         self.money += other.money;
         self.unpriced += other.unpriced;
         self.time += other.time;
@@ -77,7 +78,7 @@ impl Cost {
             defects: 1,
             dispatches: defect.shared.dispatches,
             tokens: defect.tokens,
-            untold: defect.shared.unmetered,
+            unmetered: defect.shared.unmetered,
             money: defect.money,
             unpriced: defect.shared.unpriced,
             time: defect.time,

@@ -117,7 +117,7 @@ impl Cost {
             defects: 1,
             dispatches: self.dispatches / ratio(self.defects, 1),
             tokens: self.tokens / self.defects,
-            untold: self.untold / ratio(self.defects, 1),
+            unmetered: self.unmetered / ratio(self.defects, 1),
             money: self.money / self.defects,
             unpriced: self.unpriced / ratio(self.defects, 1),
             time: self.time / self.defects,

@@ -111,7 +111,7 @@ struct Hypothesis {
     text: String,
 }
 
-/// The outcome of an attempt. If its tests ran several times, the greatest outcome counts.
+/// The outcome of an attempt. If its tests ran several times, the best outcome counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum AttemptOutcome {

@@ -45,8 +45,8 @@ struct Order {
 }
 
 impl Order {
-    /// Whether the two orders are opposite. A tie counts, because a subject that is later called "it" appears on one
-    /// side only.
+    /// Whether the two orders are opposite. Equal counts of matching and swapped stems mean yes, because a subject that
+    /// is later called "it" matches on one side only.
     fn is_reversed(&self, other: &Self) -> bool {
         let common = |one: &BTreeSet<String>, two: &BTreeSet<String>| one.intersection(two).count();
         let same = common(&self.earlier, &other.earlier) + common(&self.later, &other.later);

@@ -25,9 +25,9 @@ use super::row::{RoundRow, RoundState};
 pub enum RoundEnd {
     Complete,
     Converging,
-    /// No net progress for the first time, or the engineer failed for the first time: the refinement continues.
+    /// The first round without net progress, or the first failure of the engineer: the refinement continues.
     Stalled,
-    /// No net progress again; the user chooses.
+    /// Another round without net progress: the user chooses how to continue.
     Warning,
     Diverging,
     /// The user must decide between positions.

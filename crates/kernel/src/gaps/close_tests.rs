@@ -63,7 +63,7 @@ fn a_failed_reviewer_leaves_proposals_unreviewed_and_the_round_counts() {
 
 // SR-04 SR-07
 #[test]
-fn a_round_whose_reviewer_failed_is_no_stall() {
+fn a_round_whose_reviewer_failed_is_not_a_stall() {
     let start = board(&[("A", High)]);
     let one = play(&start, proposes(&["GAP-A-001"]), reviews(&[], &["GAP-A-001"]));
     assert_eq!(one.row.state, RoundState::Stalled(1));

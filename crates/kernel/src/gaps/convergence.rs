@@ -54,7 +54,7 @@ impl RoundRow {
             RoundState::Diverging => {
                 format!("diverges: net {} is below {}", signed(self.net), thresholds.diverge_below)
             }
-            RoundState::Unreviewed => "is no stall, because the reviewer failed".to_string(),
+            RoundState::Unreviewed => "is not a stall, because the reviewer failed".to_string(),
             RoundState::Failed => "does not count because the engineer failed".to_string(),
             RoundState::Skipped => "does not count because it was skipped".to_string(),
         };

@@ -262,8 +262,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// Passes on the findings that were not sent back as far as the work is now. The work starts from scratch, so they
-    /// no longer count as earlier reports of findings in the new work.
+    /// Marks findings as passed on if they were sent back less far than the work is now. That work starts from scratch,
+    /// so a similar finding in it does not count as a repetition.
     fn pass_on(&mut self, lane: Lane, target: PhaseId) {
         if lane != Lane::Main {
             return;
@@ -324,7 +324,7 @@ impl Stepper<'_> {
         self.state.paused = false;
         let failed = match &end {
             End::Failed { .. } | End::Cancelled { .. } => true,
-            // A stop in the workflow is a decision; a stop at a hold aborts the run.
+            // A stop that the workflow defines is a planned end; a stop at a hold aborts the run.
             End::Stopped { .. } => held,
             End::Done => false,
         };

@@ -85,7 +85,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// Whether a guarded role's design is refused: its approach failed before, as a detector or the role itself says.
+    /// Whether a guarded role's design is refused because its approach failed before, according to a detector or to the
+    /// role itself.
     pub(super) fn refuses_design(&self, lane: Lane, at: usize, verdict: SignalId) -> bool {
         let lane_state = self.lane_state(lane);
         let Some(contract) = seat_contract(self.program, lane_state.phase, at) else {

@@ -138,7 +138,7 @@ impl Stepper<'_> {
         used.time = used.time.saturating_add(usage.run_time());
         match usage.tokens {
             Some(tokens) => used.tokens = used.tokens.saturating_add(tokens),
-            None if dispatch => used.untold += 1,
+            None if dispatch => used.unmetered += 1,
             None => {}
         }
         match usage.money {
@@ -218,7 +218,7 @@ impl Stepper<'_> {
             Some(Limits::TIME)
         } else if is_reached(limits.money, used.money, granted.money) {
             Some(Limits::MONEY)
-        } else if is_unenforceable(limits.tokens, used.untold, granted.untold) {
+        } else if is_unenforceable(limits.tokens, used.unmetered, granted.unmetered) {
             Some(Limits::UNKNOWN_TOKENS)
         } else if limits.tokens.is_none() && is_unenforceable(limits.money, used.unpriced, granted.unpriced) {
             Some(Limits::UNKNOWN_COSTS)
@@ -235,7 +235,7 @@ impl Stepper<'_> {
             Limits::TOKENS => granted.tokens = used.tokens,
             Limits::TIME => granted.time = used.time,
             Limits::MONEY => granted.money = used.money,
-            Limits::UNKNOWN_TOKENS => granted.untold = used.untold,
+            Limits::UNKNOWN_TOKENS => granted.unmetered = used.unmetered,
             Limits::UNKNOWN_COSTS => granted.unpriced = used.unpriced,
             // An agent's own budget is not a limit of the run.
             _ => {}

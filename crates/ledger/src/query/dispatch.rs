@@ -127,7 +127,7 @@ impl Reader {
 
     /// Consecutive environment failures of a driver over all runs, or of the seat of this command, whichever is more.
     ///
-    /// The driver may work for other seats, for example with another model, while this seat keeps failing.
+    /// The driver may succeed on other seats, for example with another model, while this seat keeps failing.
     pub fn environment_failures_in_a_row(
         &self,
         driver: &str,

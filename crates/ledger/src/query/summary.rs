@@ -6,7 +6,7 @@ use crate::error::LedgerError;
 use crate::fact::RunId;
 use serde::Serialize;
 
-/// Counts rows that are not superseded. A regression passed at the baseline and fails now.
+/// Counts rows that are not superseded. A check counts as regressed if it passed at the baseline and fails now.
 const TASKS: &str = "SELECT tasks.id, tasks.needs, tasks.files, tasks.listed,
     (SELECT count(*) FROM checks WHERE run = ?1 AND task_id = tasks.id AND phase = 'after'
         AND superseded = 0 AND passed = 1),

@@ -57,7 +57,7 @@ pub(crate) fn replay_to(
     if usize::try_from(last - replayer.current.seq).is_ok_and(|count| count <= CHUNK_ROWS) {
         let mut chunk = Chunk::default();
         chunk.read(&mut rows)?;
-        // Few events are not worth a thread, but a panic is caught as in a thread.
+        // A few events are not worth a second thread. `catch_unwind` contains a panic as a thread would.
         catch_unwind(AssertUnwindSafe(|| replayer.step_chunk(&mut chunk)))
             .unwrap_or_else(|_| Err(kernel_panicked(run)))?;
         return Ok(replayer.current);

@@ -279,7 +279,7 @@ fn every_round_is_kept_and_only_the_latest_counts() {
 
 // EP-17, EP-33
 #[test]
-fn the_judgement_of_a_criterion_has_a_verdict_and_is_no_review() {
+fn the_judgement_of_a_criterion_has_a_verdict_and_is_not_a_review() {
     let mut test = TestLedger::new();
     let mut test_run = TestRun::new("r1", program("feature"));
     let judged = |name: &str, passed| Check { round: 1, ..check(Some("t1"), RowPhase::Review, name, passed) };

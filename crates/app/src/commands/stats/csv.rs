@@ -67,7 +67,7 @@ fn fields(repository: &str, report: &QualityReport, phase: &PhaseReport) -> Vec<
         number(cost.defects),
         share(Some(cost.dispatches)),
         // A sum with unknown parts is left empty.
-        if cost.untold > 0.0 { String::new() } else { number(cost.tokens) },
+        if cost.unmetered > 0.0 { String::new() } else { number(cost.tokens) },
         if cost.unpriced > 0.0 { String::new() } else { number(cost.money) },
         number(cost.time),
         number(u64::from(is_alert)),

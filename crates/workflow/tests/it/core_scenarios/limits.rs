@@ -86,7 +86,7 @@ fn cancelled_work_is_charged_when_its_end_arrives() {
         let usage = Usage { money: Some(70), tokens: None, time: 9, wall };
         run.walker.feed(Event::Ended { id, outcome, usage }, "its end".to_string()).expect("taken");
         let used = run.walker.state.used;
-        (used.money, used.untold, used.time)
+        (used.money, used.unmetered, used.time)
     };
     assert_eq!(late(Some(4)), (70, 1, 4));
     assert_eq!(late(None), (0, 0, 0), "as journals of earlier versions have it");
@@ -242,7 +242,7 @@ fn a_hold_accepts_only_go_on_and_stop() {
 
 // CORE-11
 #[test]
-fn an_unknown_cost_is_not_zero_a_money_limit_alone_holds_and_says_why() {
+fn with_unknown_costs_a_money_limit_alone_holds_the_run_and_says_why() {
     let mut run = limited(Limits { money: Some(1_000_000), ..Limits::default() });
     implements(&mut run, Usage { money: None, ..Usage::default() });
     run.says("verify", "passed");
@@ -263,7 +263,7 @@ fn with_unknown_costs_a_money_limit_falls_back_to_the_limit_on_tokens() {
 
 // CORE-07, CORE-11
 #[test]
-fn unknown_tokens_are_not_zero_a_limit_on_tokens_alone_holds_and_says_why() {
+fn with_unknown_tokens_a_token_limit_alone_holds_the_run_and_says_why() {
     let mut run = limited(Limits { tokens: Some(1000), ..Limits::default() });
     implements(&mut run, Usage { money: Some(5), ..Usage::default() });
     run.says("verify", "passed");
@@ -316,7 +316,7 @@ fn dispatches_of_unknown_cost_are_counted_separately() {
     implements(&mut run, Usage { money: None, ..Usage::default() });
     run.says("verify", "passed");
     let used = run.walker.state.used;
-    assert_eq!((used.unpriced, used.money, used.untold, used.tokens), (1, 0, 1, 0));
+    assert_eq!((used.unpriced, used.money, used.unmetered, used.tokens), (1, 0, 1, 0));
 }
 
 // CORE-11
@@ -338,11 +338,11 @@ fn an_interrupted_dispatch_is_charged_and_its_command_stays_open() {
     let step = step(quick(), &mut run.walker.state, &interrupted).expect("taken");
     assert_eq!((step.rulings.len(), step.commands.len()), (0, 0));
     let used = run.walker.state.used;
-    assert_eq!((used.dispatches, used.money, used.untold, used.time), (2, 70, 1, 4));
+    assert_eq!((used.dispatches, used.money, used.unmetered, used.time), (2, 70, 1, 4));
     assert_eq!(State { used: before.used, ..run.walker.state.clone() }, before, "nothing else has changed");
     implements(&mut run, Usage { money: Some(30), tokens: Some(1), time: 9, wall: Some(5) });
     let used = run.walker.state.used;
-    assert_eq!((used.dispatches, used.money, used.untold, used.time), (2, 100, 1, 9));
+    assert_eq!((used.dispatches, used.money, used.unmetered, used.time), (2, 100, 1, 9));
 }
 
 // CORE-11
@@ -353,7 +353,7 @@ fn a_command_interrupted_before_its_agent_started_does_not_count_as_another_disp
     let usage = Usage { money: Some(0), tokens: Some(0), time: 0, wall: Some(4) };
     step(quick(), &mut run.walker.state, &Event::Interrupted { id, began: false, usage }).expect("taken");
     let used = run.walker.state.used;
-    assert_eq!((used.dispatches, used.unpriced, used.untold, used.time), (1, 0, 0, 4));
+    assert_eq!((used.dispatches, used.unpriced, used.unmetered, used.time), (1, 0, 0, 4));
 }
 
 // CORE-11, CORE-17
