@@ -88,10 +88,11 @@ pub fn read(
     })
 }
 
-/// How often the same problem of list entries is reported one by one.
+/// If more entries of a list than this have the same problem, it is reported only once.
 const MAX_SAME: usize = 3;
 
-/// Reports a problem that many entries of a list have once, with the number of the others.
+/// If many entries of a list have the same problem, reports it for the first entry, with the number of the other
+/// entries.
 fn grouped(problems: Vec<ContractProblem>) -> Vec<ContractProblem> {
     let form = |problem: &ContractProblem| {
         let path: String = problem.path.chars().filter(|it| !it.is_ascii_digit()).collect();

@@ -29,16 +29,16 @@ pub fn rendered(schema: SchemaId, result: &Value) -> String {
     page.out
 }
 
-/// What a result reports, to be put below a heading: the sections in it have headings of this level. A Markdown
-/// document, which is an artifact, is not part of the report.
+/// The report of a result, to be inserted below a heading; its sections have headings of this level. Leaves out a
+/// Markdown document, because that is an artifact.
 pub fn rendered_report(schema: SchemaId, result: &Value, level: usize) -> String {
     let mut page = Page::new(level);
     page.report(schema, result, &[]);
     page.out
 }
 
-/// What a result says to whoever continues the work: its report without the verdict, the findings and the place in the
-/// workflow, which are given separately.
+/// The report of a result, for the role that continues the work. Leaves out the verdict, the findings and the position
+/// in the workflow, because a brief gives them separately.
 pub fn rendered_words(schema: SchemaId, result: &Value, level: usize) -> String {
     let mut words = result.clone();
     for (part, keys) in [

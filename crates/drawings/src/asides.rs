@@ -1,4 +1,4 @@
-//! Positions asides next to the phases that lead to them.
+//! Places asides next to the phases that lead to them.
 
 use crate::edges::{EdgeTarget, RouteEdge};
 use remand_kernel::ids::PhaseId;

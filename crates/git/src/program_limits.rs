@@ -34,7 +34,7 @@ pub struct GitProgramLimits {
     pub environment: BTreeMap<OsString, OsString>,
     /// The basic sandbox policy; each call adds what it needs.
     pub policy: Policy,
-    /// What a commit's hooks have for themselves, such as a home in which they may write.
+    /// Folders that only the hooks of a commit use, such as a home in which they may write.
     pub private_to_hooks: Option<PrivateFolders>,
     /// Git settings files that contain secrets. Git may read them; the programs that it starts may not.
     pub secret: Vec<PathBuf>,

@@ -5,7 +5,8 @@ use crate::proofs::ProofSummary;
 use remand_kernel::finding::{Location, Severity};
 use serde::{Deserialize, Serialize};
 
-/// The judgement of one change. Its JSON form is public: fields are only added, and `format` grows when one changes.
+/// The judgement of one change. Its JSON form is public: fields are only added, and `format` is increased if an
+/// existing field changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeReport {
     pub format: u32,
@@ -21,7 +22,7 @@ pub struct ChangeReport {
     pub duration_ms: u64,
     pub change: JudgedChange,
     pub verdict: ChangeVerdict,
-    /// One sentence: why the verdict is what it is.
+    /// The reason for the verdict, in one sentence.
     pub reason: String,
     /// What to look at first; every verdict except a pass has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,7 +63,7 @@ impl ChangeReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JudgedChange {
     pub source: ChangeSource,
-    /// The commit whose settings, checks and tests judge.
+    /// The commit whose settings, checks and tests were used for the judgement.
     pub base: String,
     /// The commit that was judged; for staged work and patches, the engine's own commit of it.
     pub head: String,
@@ -144,7 +145,7 @@ pub struct FindingSummary {
     pub remedy: String,
 }
 
-/// Somebody's permission that a test may change or go.
+/// A permission to change or remove a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestRelease {
     /// The name of the test, or a file that stands for all of its tests.
@@ -177,7 +178,7 @@ pub struct Unmeasured {
 pub enum UnmeasuredKind {
     /// No check looked at it.
     NotChecked,
-    /// The sandbox does not hold this property on this machine.
+    /// The sandbox cannot enforce this property on this machine.
     NotHeld,
     /// The time or the budget for it was spent.
     OutOfBudget,

@@ -210,7 +210,7 @@ fn is_identifier(name: &str) -> bool {
     name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$')
 }
 
-/// The tokens of a definition. A function keeps everything inside it; a type gives up its methods.
+/// The tokens of a definition. Those of a function include everything inside it; those of a type exclude its methods.
 fn own_tokens(source: &ParsedSource<'_>, node: Node<'_>) -> Vec<String> {
     if is_function(node.kind()) {
         return tokens(source, node);

@@ -5,8 +5,8 @@ use crate::{Language, ParsedSource};
 use std::ops::Range;
 
 impl ParsedSource<'_> {
-    /// The byte ranges of test functions and of items that are compiled only for tests, in order. Helpers without a mark of
-    /// their own count as production code.
+    /// The byte ranges of test functions and of items that are compiled only for tests, in order. Helper functions
+    /// without a test attribute count as production code.
     pub fn test_code(&self) -> Vec<Range<usize>> {
         let mut ranges = self.test_bodies();
         if self.language() == Language::Rust {

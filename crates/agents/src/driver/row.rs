@@ -99,7 +99,8 @@ pub enum AgentProtocol {
     /// One JSON value per line.
     #[default]
     Lines,
-    /// The Agent Client Protocol. `hear` then applies to the program's session log: only sessions and tokens matter.
+    /// The Agent Client Protocol. The output rules under `hear` then apply to the program's session log, where only
+    /// sessions and tokens matter.
     Acp,
     /// Plain text: all of it is the answer, and exit code 0 means that the program finished.
     Text,
@@ -122,7 +123,7 @@ pub struct AcpSettings {
     pub session_log: Option<SessionLogLocation>,
 }
 
-/// Where to find the log that an agent program keeps of a session. `hear` describes its format.
+/// Where to find the log that an agent program keeps of a session. The output rules under `hear` describe its format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum SessionLogLocation {

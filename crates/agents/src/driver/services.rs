@@ -19,7 +19,7 @@ pub(super) fn of(row: &AgentRow, launch: &Launch) -> Vec<ServiceAddress> {
     let hosts = row.hosts.clone().unwrap_or_else(|| AgentRows::hosts_of(&row.title));
     let mut services: BTreeSet<ServiceAddress> =
         hosts.iter().filter_map(|host| ServiceAddress::parse(host)).collect();
-    // How the user's proxies are used is not up to the agent.
+    // The engine uses the user's proxies on the agent's behalf, so their addresses are not services.
     let variables = launch.environment.iter().filter(|(name, _)| !PROXY_VARIABLES.contains(&name.as_str()));
     for (name, value) in variables {
         let value = value.to_string_lossy();

@@ -107,8 +107,9 @@ impl Script {
 }
 
 impl ScriptEntry {
-    /// Which texts under `given` do not occur in what the agent was given, as a sentence. It names them by number: a retry
-    /// is given the sentence. Differences in white space do not count.
+    /// A sentence that names the texts under `given` that the agent was not given; `None` if it was given all. It names
+    /// them by number, because a retry is given the sentence and would then contain the texts. Differences in white
+    /// space do not count.
     pub fn missing(&self, given: &str) -> Option<String> {
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let given = words(given);

@@ -194,7 +194,7 @@ fn messy_readme() -> impl Strategy<Value = String> {
 proptest! {
     // OT-02 OT-03
     #[test]
-    fn in_any_readme_a_status_alters_only_lines_of_its_issue_and_a_new_line_removes_nothing(
+    fn in_any_readme_a_new_status_alters_only_lines_of_its_issue_and_a_new_entry_removes_nothing(
         text in messy_readme(),
     ) {
         let before = tracker(&[("ABC-1.md", "---\nstatus: Todo\n---\n"), (README, &text)]);

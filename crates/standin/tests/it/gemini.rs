@@ -43,7 +43,7 @@ fn calls_and_texts_are_sent_whole_and_as_a_stream() {
 }
 
 #[test]
-fn a_judgement_in_a_form_is_a_side_request_with_that_form() {
+fn a_request_with_a_response_schema_is_a_side_request_and_its_reply_matches_the_schema() {
     let workspace = Workspace::new();
     let standin = standin("  do:\n  - hang: true\n");
     let mut body = request(&workspace, &[]);
