@@ -1,4 +1,4 @@
-//! Who is given what by which route, for people: the law of the brief as a table.
+//! The brief of each phase, for each way into it, as tables for people.
 
 use crate::explore::ways::{WayGraph, WayIn};
 use remand_kernel::brief::{always_shows_change, answers_findings, is_author, is_tree};
@@ -26,7 +26,7 @@ pub struct PhaseBrief {
     pub ways: Vec<WayBrief>,
 }
 
-/// What a phase is given on the ways in that supply the same.
+/// What a phase is given on a group of ways in that all supply the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WayBrief {
     /// `phase: signal` for each of these ways; `start` for the start of the run.
@@ -37,9 +37,9 @@ pub struct WayBrief {
     pub own: Vec<String>,
     /// Whether it must answer findings.
     pub findings: FindingsToAnswer,
-    /// The phases whose words it is given on every path.
+    /// The phases whose last report it is given on every path.
     pub hears: Vec<String>,
-    /// The phases whose words it is given if the path led through them.
+    /// The phases whose last report it is given if the path led through them.
     pub may_hear: Vec<String>,
 }
 
@@ -117,7 +117,7 @@ fn way_brief(program: &Program, id: PhaseId, way: &WayIn) -> WayBrief {
     WayBrief { ways: vec![from], again: way.again, own, findings, hears, may_hear }
 }
 
-/// Whether whoever works in a phase reports findings.
+/// Whether a role of a phase reports findings.
 fn reports_findings(program: &Program, id: PhaseId) -> bool {
     let phase = program.phase(id);
     match &phase.work {
@@ -129,7 +129,7 @@ fn reports_findings(program: &Program, id: PhaseId) -> bool {
     }
 }
 
-/// What a phase is given of its own when it runs again.
+/// Which of its own results a phase is given when it runs again.
 fn own_work(program: &Program, id: PhaseId) -> Vec<String> {
     let phase = program.phase(id);
     let documents: Vec<ArtifactId> =
@@ -178,7 +178,7 @@ pub fn markdown(briefs: &[PhaseBrief]) -> String {
         if brief.shows_change {
             text.push_str(", with the change so far and its evidence");
         }
-        text.push_str(".\n\n| way in | is given, too |\n| --- | --- |\n");
+        text.push_str(".\n\n| way in | is also given |\n| --- | --- |\n");
         for way in &brief.ways {
             text.push_str(&format!("| {} | {} |\n", way_cell(way), given(way)));
         }

@@ -48,11 +48,11 @@ codes! {
     UnknownList = "N107", "A phase processes a list that an earlier phase produces.";
     DuplicatePhase = "N108", "Phase names are unique in the workflow.";
     NoRoute = "C201", "Every signal that a phase can produce has a route.";
-    Exception = "C202", "A default's exceptions are the phases that have their own route.";
+    Exception = "C202", "The exceptions of a default route are exactly the phases with their own route for the signal.";
     Quiet = "C203", "A phase that continues without a result, or after its rounds are spent, names the effect on the confidence.";
     Tally = "C204", "A tally ends with `otherwise` and counts verdicts of its role.";
     Question = "C205", "A question always has an option that can be chosen.";
-    Default = "C206", "A question with `mode: interactive` has a default that can always be followed; one that is asked in every mode has none.";
+    Default = "C206", "A question with `mode: interactive` has a default, and its route can always be followed. A question without `mode` has no default.";
     Unpaid = "T301", "Every remand spends a budget.";
     Backward = "T302", "`to` leads forward, `remand` leads back.";
     Endless = "T303", "Every cycle spends a budget that the cycle does not refill.";
@@ -66,7 +66,7 @@ codes! {
     HiddenChange = "A404", "A phase declares what its role or operation may change and what it needs.";
     Unused = "A405", "Everything that is declared is used.";
     Unsupplied = "A406", "On every way into a phase, its role is given what it needs.";
-    Bound = "B501", "A stated bound is not below the real one.";
+    Bound = "B501", "A stated number of dispatches is not lower than the actual bound.";
     TooManyStates = "B502", "The states of a workflow can be enumerated.";
     Refuted = "G601", "A stated guarantee holds on every path.";
     Vacuous = "G602", "Everything that a guarantee refers to exists in the workflow.";

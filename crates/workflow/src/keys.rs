@@ -88,7 +88,7 @@ pub const PHASE_KEYS: &[KeyDoc] = &[
     (
         "rounds",
         "a number",
-        "How often the phase may run each time it is entered; a route back spends a round with `spending round`, and `spent` decides what happens after the last.",
+        "How often the phase may run each time it is entered; a route back spends a round with `spending round`, and the route for `spent` decides what happens after the last round.",
     ),
     ("repeats", "a number", "How often a finding must be reported to count as repeated; 2 by default."),
     ("retries", "a number", "How often one dispatch is repeated after a failure. Retries spend no budget."),
@@ -133,7 +133,7 @@ pub const ROLE_KEYS: &[KeyDoc] = &[
     (
         "needs",
         "a list of needs",
-        "What it must be given on every way in: an artifact, `A or B`, `A if any`, `report of ROLE`, `report of author`, `evidence`, `own work`, `reason`, or `everything`. `subject` stands for what the run works on, whatever its name; next to a document that some phase writes, it does not count. A406 proves that each workflow supplies it.",
+        "What it must be given on every way in: an artifact, `A or B`, `A if any`, `report of ROLE`, `report of author`, `evidence`, `own work`, `reason`, or `everything`. `subject` stands for what the run works on, whatever its name; in `A or subject`, it does not count if some phase writes `A`. A406 proves that each workflow supplies it.",
     ),
     ("result", "the name of a result", "The schema of its result; `completion-contract` by default."),
     ("time", "minutes", "How long one dispatch may take; 30 by default."),

@@ -15,7 +15,7 @@ pub enum Need {
     Evidence,
     /// Its own last work or its own last review, when it runs again.
     OwnWork,
-    /// What was said on the way that led to it.
+    /// The reports of the visits that led to it.
     Reason,
     /// Every artifact and every result of the run.
     Everything,
@@ -24,7 +24,7 @@ pub enum Need {
 /// The form of a need, for messages and the reference.
 pub const FORM: &str = "an artifact, `A or B`, `A if any`, `report of ROLE`, `report of ROLE or ROLE`, `report of author`, `evidence`, `own work`, `reason` or `everything`";
 
-/// Whoever changed a tree that the role reads, in a need for a report.
+/// In `report of author`: the roles that changed a tree that the role reads.
 pub const AUTHOR: &str = "author";
 
 const REPORT_OF: &str = "report of ";

@@ -200,7 +200,7 @@ pub const OPERATIONS: &[OperationSpec] = &[
     ),
     needing(
         JudgeProgress,
-        "Reports whether the last round warns, and nobody has answered the warning.",
+        "Reports whether the last round gave a warning that nobody has answered yet.",
         &["steady", "warning"],
         &["gaps"],
     ),

@@ -104,7 +104,7 @@ fn text(brief: &PhaseBrief) -> String {
     if brief.shows_change {
         text.push_str("  with the change so far and its evidence\n");
     }
-    let mut rows = vec![vec!["way in".to_string(), "is given, too".to_string()]];
+    let mut rows = vec![vec!["way in".to_string(), "is also given".to_string()]];
     for way in &brief.ways {
         let left = columns::wrap(&way_cell(way), WIDTHS[0]);
         let right = columns::wrap(&given(way), WIDTHS[1]);

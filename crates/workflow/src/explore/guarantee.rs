@@ -182,9 +182,9 @@ struct Search<'a> {
 /// How tasks that run in parallel can change the bit.
 #[derive(Default)]
 struct TaskBits {
-    /// The values of the bit after a task that started with the value before the batch, by exit.
+    /// By exit: the possible values of the bit after a task, if no other task had flipped the bit when it started.
     exits: BTreeMap<SignalId, BTreeSet<bool>>,
-    /// The values of the bit after a task that started when another task had flipped the bit, by exit.
+    /// By exit: the possible values of the bit after a task, if another task had flipped the bit when it started.
     flipped: BTreeMap<SignalId, BTreeSet<bool>>,
     /// The exits of tasks that flip the bit.
     flipping: BTreeSet<SignalId>,

@@ -1,7 +1,8 @@
-//! What each phase hears on each way in, over all paths: the law of the brief, applied to the graph of a workflow.
+//! The earlier results that each phase is given on each way into it, over all paths: the law of the brief, applied to
+//! the graph of a workflow.
 //!
-//! Budgets may be full or empty at any time, so the graph has more paths than can occur: what is heard on all of them is
-//! heard in every run. A sub-flow is followed for one of its tasks.
+//! Budgets may be full or empty at any time, so the graph has more paths than can occur: a result that is given on all
+//! of them is given in every run. A sub-flow is followed for one of its tasks.
 
 use super::Scenario;
 use super::machine::{Counting, Machine, MachineNode, StepTarget};
@@ -100,7 +101,7 @@ impl<'p> WayGraph<'p> {
             let from = match self.program.phase(node.phase).work {
                 Work::Flow { .. } => {
                     let joined = Place::Joined(node.phase, node.caller);
-                    // No task runs if all results are reused. Besides, other tasks may have run before this one.
+                    // No task runs if all results are reused. Also, other tasks may have run before this one.
                     self.connect(entry, joined, None, Onward::Routed, false);
                     self.explore_tasks(machine, node.phase, entry, joined);
                     joined
@@ -253,7 +254,8 @@ impl<'p> WayGraph<'p> {
         ways.collect()
     }
 
-    /// The shortest path into `target` by this way on which no result that `supplies` is heard; `None` if there is none.
+    /// The shortest path into `target` by this way after which `target` is given no result for which `supplies` is
+    /// true. `None` if every path supplies one.
     pub fn path_without(
         &self,
         target: PhaseId,

@@ -65,7 +65,7 @@ fn diagnostic(compiled: &Compiled, id: PhaseId, need: &Need, gap: &Gap) -> Diagn
 /// The first path by this way on which a need is not supplied.
 fn gap(graph: &WayGraph<'_>, program: &Program, id: PhaseId, way: &WayIn, need: &Need) -> Option<Gap> {
     let phase = program.phase(id);
-    // What is heard may differ from path to path, so the search looks for a path without any of it.
+    // Different paths may supply different results, so the search looks for a path that supplies none.
     let gap = |supplies: &dyn Fn(PhaseId, SignalId) -> bool, remedy: String| {
         let path = graph.path_without(id, way, supplies)?;
         Some(Gap { path: path.into_iter().map(|(phase, signal)| (phase, Some(signal))).collect(), remedy })
@@ -116,10 +116,10 @@ fn gap(graph: &WayGraph<'_>, program: &Program, id: PhaseId, way: &WayIn, need: 
         }
         Need::Reason => {
             let remedy = format!(
-                "enter `{}` by `to`, `remand` or with an effect, from a phase that says something",
+                "enter `{}` from a phase that reports something, by `to`, by `remand` or with an effect",
                 phase.name
             );
-            // In an autonomous run, nobody gives the default answer.
+            // In an autonomous run the default applies without a human, so it gives no reason.
             let speaks = |other: PhaseId, signal: SignalId| match &program.phase(other).work {
                 Work::Flow { .. } => false,
                 Work::Ask { default, .. } => *default != Some(signal),
@@ -154,7 +154,7 @@ fn evidence_gap(program: &Program, id: PhaseId) -> Option<Gap> {
             unless: checks,
             since: vec![Atom::Change(artifact)],
         };
-        // If there are too many states, the rule about bounds says so.
+        // If there are too many states, the rule about bounds reports that.
         let refuted: Option<Counterexample> = refute(program, &Scenario::all(program), &claim).ok().flatten();
         if let Some(mut path) = refuted {
             if path.last().is_some_and(|(last, _)| *last == id) {
@@ -168,19 +168,19 @@ fn evidence_gap(program: &Program, id: PhaseId) -> Option<Gap> {
     None
 }
 
-/// Whether a need means what the run works on, which every dispatch is given.
+/// Whether a needed document is the subject of the run, which every dispatch is given.
 fn is_subject(program: &Program, name: &str) -> bool {
     name == "subject" || *name == program.subject
 }
 
-/// Whether a phase is given one of these documents. The subject counts only where the workflow has no other of them: its
-/// work is in the documents that its phases write.
+/// Whether a phase is given one of these documents. The subject counts only if no phase writes any of the other
+/// documents: otherwise the work is in those documents, not in the subject.
 fn is_given(program: &Program, phase: &Phase, names: &[String]) -> bool {
     let (subjects, others): (Vec<&String>, Vec<&String>) =
         names.iter().partition(|name| is_subject(program, name));
     let subject_counts = !subjects.is_empty() && !others.iter().any(|name| is_written(program, name));
     let is_read = |name: &&String| {
-        // In place of a document that does not exist yet, the subject is given.
+        // While this document does not exist, the subject takes its place.
         reads(program, phase, name) || (!subjects.is_empty() && may_read(program, phase, name))
     };
     subject_counts || others.iter().any(is_read)

@@ -283,7 +283,7 @@ fn max_from(
     depth: usize,
 ) -> u64 {
     assert!(depth < 20_000, "a path does not end");
-    // The worst case: everything changed, so no result stands.
+    // The worst case: everything changed, so no result can be reused.
     point.state.results.iter_mut().for_each(|result| *result = None);
     point.state.finished.clear();
     point.state.task_inbox.clear();

@@ -91,7 +91,7 @@ fn a_flow_without_a_phase_that_can_start_is_done() {
 }
 
 #[test]
-fn a_result_that_would_be_sent_back_now_does_not_stand() {
+fn a_result_that_would_be_sent_back_now_is_not_reused() {
     let text = "name: x\nabout: X.\nsubject: request\nbudgets:\n  b: 1 per run, then fail\ndefaults: {no-result: fail, \
                 security-blocker: fail, repeated: ignore}\nphases:\n  pre: {role: ed, on: {ok: next}}\n  make: {role: ed, \
                 reads: [request], writes: code, on: {ok: next}}\n  review:\n    role: rv\n    reads: [code]\n    rounds: \

@@ -218,7 +218,7 @@ fn unchanged_work_is_not_repeated() {
 
 // PF-04
 #[test]
-fn if_planning_disputes_its_finding_design_and_its_review_stand() {
+fn if_planning_disputes_its_finding_design_and_its_review_are_reused() {
     let mut run = run_at("code-review");
     run.finds("code-review", "fail", vec![injected(&["planning"], "F1")]);
     run.happens(WalkStep { unchanged: true, disputes: true, ..happening("planning", "done") });
@@ -290,7 +290,7 @@ fn ten_corrections_in_all_and_then_a_human_decides() {
 
 // PF-05
 #[test]
-fn first_passes_are_not_counted() {
+fn a_first_pass_through_all_phases_spends_no_budget() {
     let mut run = Setup::of(tsp()).run();
     run.finish();
     let left = ["by-design-review", "by-code-review", "by-test", "corrections", "guided"];
@@ -333,7 +333,7 @@ fn one_more_try_goes_to_the_injector_and_costs_guidance() {
 
 // PF-05
 #[test]
-fn three_more_tries_and_no_fourth() {
+fn a_human_can_order_three_more_tries_but_no_fourth() {
     let mut run = run_at("design-review");
     exhaust(&mut run, "design-review", "design", 3);
     for at in 0..3 {
@@ -447,7 +447,7 @@ fn fail_is_routed() {
 
 // PF-13, PF-03
 #[test]
-fn fail_with_minor_findings_only_still_goes_where_they_say() {
+fn fail_with_minor_findings_only_still_goes_to_the_phase_they_name() {
     let mut run = run_at("code-review");
     run.finds("code-review", "fail", vec![minor(injected(&["planning"], "F1"))]);
     assert_eq!(run.commands(), "dispatch tsp-planner for planning with 1 finding");

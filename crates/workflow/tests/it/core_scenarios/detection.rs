@@ -142,7 +142,7 @@ fn minor_findings_next_to_a_major_one_are_not_sent_back() {
 
 // CORE-23
 #[test]
-fn a_verdict_on_code_that_did_not_change_stands() {
+fn a_verdict_on_unchanged_code_is_still_valid() {
     let mut run = Setup::of(ticket()).run();
     run.until("impl-review").finds("impl-review", "changes-requested", vec![finding("F1", NEVER_ENDS)]);
     run.happens(WalkStep { unchanged: true, disputes: true, ..happening("implement", "done") });

@@ -98,7 +98,7 @@ fn stopping_at_a_hold_stops_the_run_and_names_the_cause() {
 
 // EP-25
 #[test]
-fn each_step_that_fails_for_good_is_an_error_of_the_run() {
+fn a_phase_that_fails_after_its_retries_fails_the_run() {
     for phase in ["spec", "design", "plan"] {
         let mut run = with_tasks(1);
         run.until(phase).says(phase, "denied");

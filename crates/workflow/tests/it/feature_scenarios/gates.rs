@@ -75,7 +75,7 @@ fn a_plan_is_approved_by_a_human() {
 
 // EP-12
 #[test]
-fn revising_the_plan_sends_the_planner_out_again() {
+fn revising_the_plan_dispatches_the_planner_again() {
     let mut run = interactive();
     run.until("approve-plan").says("approve-plan", "revise");
     assert_eq!(run.last(), "approve-plan: revise → remand plan, revise 3 → 2");

@@ -134,7 +134,7 @@ fn two_of_four_focuses_are_enough_and_recorded_as_degradation() {
 
 // EP-04
 #[test]
-fn one_of_four_focuses_is_an_error() {
+fn one_result_from_four_focuses_fails_the_run() {
     let mut run = with_tasks(1);
     run.until("research").say("research", &["denied", "denied", "denied", "done"]);
     assert_eq!(run.status(), "failed at research: no-result");

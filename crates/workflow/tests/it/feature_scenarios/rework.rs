@@ -20,7 +20,7 @@ fn a_task_with_a_new_specification_is_implemented_again() {
 
 // BY-04
 #[test]
-fn the_result_of_a_task_with_the_same_specification_stands() {
+fn the_result_of_a_task_with_the_same_specification_is_reused() {
     let same = || vec![with_spec("t1", 1), with_spec("t2", 1)];
     let mut run = replanned(same(), same());
     assert_eq!(run.until("implement").commands(), "dispatch implementer for implement[t2] with 1 finding");
@@ -45,7 +45,7 @@ fn the_change_of_a_task_that_a_new_plan_dropped_is_left_out() {
 
 // BY-04
 #[test]
-fn the_baseline_stands_after_a_replan() {
+fn the_baseline_is_reused_after_a_replan() {
     let same = || vec![with_spec("t1", 1), with_spec("t2", 1)];
     let mut run = replanned(same(), same());
     run.until("implement");
@@ -67,7 +67,7 @@ fn a_task_that_needs_a_changed_one_is_implemented_again() {
 
 // BY-04
 #[test]
-fn the_result_of_a_task_that_needs_an_unchanged_one_stands() {
+fn the_result_of_a_task_that_needs_an_unchanged_one_is_reused() {
     let mut run = reviewed(&["t1"]);
     let same = run.walker.state.finished["t1"].patch;
     rewrite(&mut run, "t1", same, true);
@@ -130,7 +130,7 @@ fn a_design_that_changed_is_reviewed_again() {
 
 // BY-04
 #[test]
-fn a_dissent_whose_result_stands_is_followed_as_before() {
+fn a_dissent_whose_result_is_reused_is_followed_as_before() {
     let mut run = with_tasks(1);
     let dissent = vec![finding("D1", "the eviction order is not stated")];
     review(

@@ -193,7 +193,7 @@ fn a_failure_of_the_merged_tree_goes_to_the_task_whose_file_it_names() {
 
 // EP-14
 #[test]
-fn a_failure_of_the_merged_tree_is_the_later_tasks() {
+fn a_failure_of_the_merged_tree_goes_to_the_later_task() {
     let mut run = with_tasks(2);
     run.until("integrate").finds("integrate", "failed", vec![finding("I1", "the build is red")]);
     run.says("plan", "done").until("implement");
@@ -221,7 +221,7 @@ fn a_merged_tree_that_fails_three_times_is_reverted() {
 
 // EP-20, BY-04
 #[test]
-fn the_result_of_a_reverted_task_does_not_stand() {
+fn the_result_of_a_reverted_task_is_not_reused() {
     let mut run = with_tasks(2);
     for _ in 0..3 {
         run.until("integrate").finds("integrate", "failed", vec![finding_about("t2", "I1", "a test is red")]);

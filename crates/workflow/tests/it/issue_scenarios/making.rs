@@ -94,7 +94,7 @@ fn a_diagnosis_of_test_design_always_reaches_the_test_role() {
 
 // OT-16
 #[test]
-fn a_diagnosis_of_production_logic_sends_make_out_again_with_its_findings() {
+fn a_diagnosis_of_production_logic_dispatches_make_again_with_its_findings() {
     let mut run = one_task();
     run.until("make").says("make", "incomplete");
     run.finds("diagnosis", "production-logic", vec![finding("N1", "the loop never ends")]);
@@ -189,7 +189,7 @@ fn a_plan_rework_discards_code_and_tests() {
 
 // OT-10, BY-04
 #[test]
-fn no_result_for_the_old_plan_stands_after_its_rework() {
+fn after_a_plan_rework_no_result_for_the_old_plan_is_reused() {
     let mut run = one_task();
     rework(&mut run);
     let from = mark(&run);
@@ -210,7 +210,7 @@ fn no_result_for_the_old_plan_stands_after_its_rework() {
 
 // OT-16
 #[test]
-fn a_diagnosis_without_notes_still_sends_make_out() {
+fn a_diagnosis_without_notes_still_dispatches_make() {
     let mut run = one_task();
     for _ in 0..3 {
         run.until("green").says("green", "failed");

@@ -167,7 +167,7 @@ fn a_security_blocker_in_the_plan_goes_back_and_is_never_passed_on() {
 
 // OT-05, OT-06
 #[test]
-fn advice_on_the_plan_never_forces_a_loop() {
+fn advice_on_the_plan_never_forces_another_round() {
     let mut run = one_task();
     run.until("plan-review");
     advise(&mut run, "plan-review", vec![finding("S1", "the whole second half can go")]);
@@ -237,7 +237,7 @@ fn only_the_first_task_continues() {
 
 // OT-08
 #[test]
-fn simplify_does_not_sit_at_the_split_review() {
+fn simplify_is_not_an_advisor_of_the_split_review() {
     let mut run = three_tasks();
     run.until("split-review");
     assert_eq!(run.commands(), "dispatch check/split for split-review");

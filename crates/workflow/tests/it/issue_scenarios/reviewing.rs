@@ -39,7 +39,7 @@ fn a_commit_that_a_hook_refuses_fails_the_run() {
 
 // OT-10, OT-17
 #[test]
-fn a_plan_level_finding_is_a_plan_rework() {
+fn a_plan_level_finding_leads_to_a_plan_rework() {
     let mut run = one_task();
     run.until("final-review").finds(
         "final-review",
@@ -355,7 +355,7 @@ fn a_security_blocker_reported_twice_is_not_a_repetition() {
 
 // OT-05, OT-17
 #[test]
-fn advice_on_the_code_never_forces_a_loop() {
+fn advice_on_the_code_never_forces_another_round() {
     let mut run = one_task();
     run.until("final-review");
     let [check, simplify] = ids(&run, "final-review")[..] else { panic!("two seats") };

@@ -7,7 +7,7 @@ use remand_workflow::walk::WalkStep;
 
 // OT-14
 #[test]
-fn tests_that_are_ready_are_seen_to_fail() {
+fn tests_that_are_ready_are_run_and_must_fail() {
     let mut run = one_task();
     run.until("test").says("test", "ready");
     assert_eq!(run.last(), "test: ready → next (red)");
@@ -175,7 +175,7 @@ fn blocked_tests_are_diagnosed() {
 
 // OT-14
 #[test]
-fn if_the_task_blocks_its_tests_it_is_edited_and_they_are_written_again() {
+fn a_task_that_blocks_its_tests_is_edited_and_its_tests_are_written_again() {
     let mut run = one_task();
     run.until("test").says("test", "blocked").says("blocked", "task");
     assert_eq!(run.last(), "blocked: task → remand edit-task, task-edit 1 → 0");
@@ -186,7 +186,7 @@ fn if_the_task_blocks_its_tests_it_is_edited_and_they_are_written_again() {
 
 // OT-10, OT-14
 #[test]
-fn a_task_edited_in_vain_is_a_plan_rework() {
+fn a_task_that_still_blocks_its_tests_after_an_edit_leads_to_a_plan_rework() {
     let mut run = one_task();
     run.until("test").says("test", "blocked").says("blocked", "task").says("edit-task", "done");
     run.says("test", "blocked").says("blocked", "task");
@@ -195,7 +195,7 @@ fn a_task_edited_in_vain_is_a_plan_rework() {
 
 // OT-10, OT-14
 #[test]
-fn tests_blocked_by_the_plan_are_a_plan_rework() {
+fn tests_blocked_by_the_plan_spend_a_plan_rework() {
     let mut run = one_task();
     run.until("test").says("test", "blocked").says("blocked", "plan");
     ruled(&run, "blocked: plan → remand plan, plan-rework 1 → 0");
@@ -297,7 +297,7 @@ fn unsound_stubs_are_written_again_once() {
 
 // OT-10, OT-13
 #[test]
-fn stubs_that_cannot_be_written_are_a_plan_rework() {
+fn stubs_that_cannot_be_written_lead_to_a_plan_rework() {
     let mut run = at_stubs();
     run.says("stubs", "incomplete");
     ruled(&run, "stubs: incomplete → remand plan, plan-rework 1 → 0");

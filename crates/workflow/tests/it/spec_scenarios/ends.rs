@@ -129,7 +129,7 @@ fn a_human_may_add_three_rounds_one_at_a_time() {
 
 // SR-09
 #[test]
-fn no_answer_but_confirm_completes_with_critical_gaps() {
+fn only_confirm_completes_a_spec_with_critical_gaps() {
     let mut run = out_of_rounds();
     run.says("out-of-rounds", "force-complete");
     assert_eq!(run.commands(), "ask confirm: confirm, back");

@@ -232,7 +232,7 @@ fn after_the_decision_gaps_are_assigned_again() {
 
 // SR-06
 #[test]
-fn nothing_to_propose_is_tried_once_more_with_an_assigned_gap() {
+fn an_engineer_with_nothing_to_propose_is_asked_once_more_about_an_assigned_gap() {
     let mut run = in_round_one();
     run.says("engineer", "nothing");
     assert_eq!(run.last(), "engineer: nothing → remand engineer, by-name 1 → 0");
@@ -241,7 +241,7 @@ fn nothing_to_propose_is_tried_once_more_with_an_assigned_gap() {
 
 // SR-06
 #[test]
-fn still_nothing_to_propose_marks_the_gaps_as_blocked_from_outside() {
+fn if_nothing_is_proposed_again_the_gaps_are_marked_as_blocked_externally() {
     let mut run = in_round_one();
     run.says("engineer", "nothing").says("engineer", "nothing");
     assert_eq!(run.last(), "engineer: nothing → to outside");
@@ -252,7 +252,7 @@ fn still_nothing_to_propose_marks_the_gaps_as_blocked_from_outside() {
 
 // SR-06
 #[test]
-fn each_round_has_one_second_try_with_a_gap_assigned_by_name() {
+fn an_engineer_gets_one_second_try_with_an_assigned_gap_in_each_round() {
     let mut run = in_round_one();
     run.says("engineer", "nothing").says("engineer", "proposed");
     run.until("close-round").says("close-round", "converging").until("engineer");

@@ -144,7 +144,7 @@ fn a_revised_design_that_returns_to_a_failed_approach_is_blocked() {
 
 // DR-12
 #[test]
-fn the_guard_after_mode_three_spends_no_further_revision() {
+fn a_revised_design_that_the_guard_refuses_spends_no_further_revision() {
     let mut run = designed_as_block();
     finds_cause(&mut run, SPLIT);
     run.says("revision-gate", "approve").says("record", "recorded");
@@ -177,7 +177,7 @@ fn the_design_reviewer_may_say_that_a_revision_oscillates() {
 
 // DR-12
 #[test]
-fn findings_and_architect_can_say_themselves_that_a_proposal_oscillates() {
+fn the_findings_or_the_architect_can_state_that_a_proposal_oscillates() {
     let program = ticket();
     for title in ["findings", "architect/revise"] {
         let contract = program.contracts.iter().find(|contract| contract.title() == title).expect("contract");

@@ -1,4 +1,4 @@
-//! The gate, the count, mode 3, its review and the way back into implementation.
+//! The revision gate, the count of revisions, the revised design with its review, and the way back into implementation.
 
 use super::attempts::{at_implement, at_revision_gate, dispatched, goes_in_a_circle, revise};
 use crate::support::{Run, Setup, approach, finding, happening, ticket};
@@ -186,7 +186,7 @@ fn if_ticket_and_ledger_disagree_the_larger_count_holds() {
 
 // DR-14
 #[test]
-fn mode_three_is_dispatched_only_after_approval() {
+fn the_architect_revises_the_design_only_after_approval() {
     let mut run = at_revision_gate();
     assert_eq!(dispatched(&run, "revise"), 0);
     run.says("revision-gate", "approve").says("record", "recorded");
@@ -195,7 +195,7 @@ fn mode_three_is_dispatched_only_after_approval() {
 
 // DR-14
 #[test]
-fn mode_two_answers_the_design_review() {
+fn the_architect_amends_the_design_after_its_review() {
     let mut run = Setup::of(ticket()).run();
     run.until("design-review").finds(
         "design-review",
@@ -231,7 +231,7 @@ fn without_a_trigger_the_revision_path_changes_no_command() {
 
 // DR-14
 #[test]
-fn a_run_without_a_trigger_never_dispatches_mode_three_or_findings() {
+fn a_run_without_a_trigger_never_dispatches_a_revision_or_findings() {
     let mut run = at_implement();
     run.finish();
     assert_eq!((dispatched(&run, "revise"), dispatched(&run, "findings")), (0, 0));

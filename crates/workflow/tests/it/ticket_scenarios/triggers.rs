@@ -242,7 +242,7 @@ fn red_checks_without_findings_still_dispatch_the_implementer() {
 
 // DR-06
 #[test]
-fn the_same_finding_three_times_and_not_within_the_design_asks_for_findings() {
+fn the_same_finding_three_times_that_is_not_within_the_design_asks_for_findings() {
     let mut run = at_implement();
     asks_for(&mut run, "changes-requested", on_solver("F1", ADDS_ENERGY));
     asks_for(&mut run, "changes-requested", on_solver("F2", ADDS_ENERGY));
@@ -267,7 +267,7 @@ fn the_same_finding_three_times_within_the_design_asks_a_human() {
 
 // DR-06
 #[test]
-fn not_within_the_design_said_once_goes_back_to_implementation() {
+fn a_first_finding_that_is_not_within_the_design_goes_back_to_implementation() {
     let mut run = at_implement();
     asks_for(&mut run, "not-within-design", on_solver("F1", ADDS_ENERGY));
     assert_eq!(
