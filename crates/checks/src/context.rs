@@ -35,7 +35,7 @@ pub struct CheckSandbox {
 
 impl CheckSandbox {
     /// The sandbox of the checks in one tree. They may change the tree and the scratch folder, may read the installed
-    /// packages, and have a home and temporary folders for themselves.
+    /// packages, and have a private home and private temporary folders.
     pub fn in_tree(
         &self,
         tree: &Path,
@@ -53,7 +53,7 @@ impl CheckSandbox {
     }
 }
 
-/// The home and the temporary folders of programs that have them for themselves, kept in a scratch folder.
+/// A private home and private temporary folders for programs; their content is kept in a scratch folder.
 pub fn private_folders(environment: &BTreeMap<OsString, OsString>, scratch: &Path) -> PrivateFolders {
     let home = environment.get(OsStr::new("HOME")).map(PathBuf::from);
     // Toolchains write to their caches, and tests to `~/.cache`.

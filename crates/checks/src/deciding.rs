@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Starts of the names of files that only configure tests or checks.
+/// Prefixes of the names of files that only configure tests or checks.
 const CONFIG_FILES: [&str; 27] = [
     ".eslintrc",
     "eslint.config.",
@@ -37,7 +37,7 @@ const CONFIG_FILES: [&str; 27] = [
     "Jenkinsfile",
 ];
 
-/// Starts of the paths of files that configure continuous integration or commit hooks.
+/// Prefixes of the paths of files that configure continuous integration or commit hooks.
 const PIPELINES: [&str; 8] = [
     ".husky/",
     ".github/workflows/",

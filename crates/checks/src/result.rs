@@ -30,7 +30,8 @@ pub struct CheckResult {
     pub snippet: String,
     /// Number of tests that ran; `None` if the check does not report tests.
     pub collected: Option<u32>,
-    /// The number of tests that fail, if each of them also failed before the change and may stay red; else 0.
+    /// The number of failing tests, if each of them also failed before the change and is allowed to keep failing;
+    /// otherwise 0.
     pub red_before: u32,
     pub duration: Duration,
     pub tests: Vec<TestResult>,

@@ -51,7 +51,7 @@ const LEFT_OUT: [(&[Language], &[&str]); 3] = [
     (&[Language::Rust], &["trim", "trim_start", "trim_end", "abs", "rev"]),
 ];
 
-/// Functions of one argument that become another function, or nothing.
+/// Functions of one argument, each with the function that replaces it; if that is empty, the argument alone remains.
 const UNWRAPPED: [(Language, &str, &str); 6] = [
     (Language::Python, "sorted", "list"),
     (Language::Python, "reversed", "list"),

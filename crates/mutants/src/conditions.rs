@@ -7,7 +7,8 @@ use tree_sitter::Node;
 
 pub fn propose(spot: &Spot<'_>, found: &mut Vec<Alteration>) {
     let condition = match spot.node.kind() {
-        // The condition of a loop is left to its boundary: a negated one runs for ever or not at all.
+        // The condition of a loop is not negated: the loop would run forever or not at all. Its boundary is altered
+        // elsewhere.
         "if_expression" | "if_statement" | "elif_clause" | "ternary_expression" | "match_pattern" => {
             spot.field("condition")
         }

@@ -1,7 +1,8 @@
 //! Mutants: small alterations of changed source text. A test that passes on every mutant proves nothing about the change.
 //!
 //! Mutants are made from syntax trees, of changed lines only, and never of test code. A mutant returns a value near the
-//! original one rather than none: a test that only demands a value must not count as one that checks it. Nothing is run here.
+//! original one, not an empty one: a test that only demands some value must not count as a test of the value. Nothing
+//! is run here.
 
 mod mutant;
 mod proposal;

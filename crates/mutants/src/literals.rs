@@ -47,7 +47,7 @@ pub fn propose(spot: &Spot<'_>, found: &mut Vec<Alteration>) {
     found.extend(replacement.map(|replacement| spot.becomes(MutantKind::Literal, spot.node, replacement)));
 }
 
-/// Whether the literals below a node are not values that a test can see.
+/// Whether the literals below a node are invisible to tests.
 pub fn hides_literals(spot: &Spot<'_>) -> bool {
     match spot.node.kind() {
         "macro_invocation" => {

@@ -15,7 +15,7 @@ pub struct Mutant {
     pub function: String,
     /// From 1.
     pub line: usize,
-    /// What the mutant alters, in words without the place.
+    /// What the mutant alters, in words without the location.
     pub alteration: String,
     pub(crate) range: Range<usize>,
     pub(crate) replacement: String,

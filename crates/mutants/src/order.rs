@@ -1,4 +1,5 @@
-//! The order of mutants: the most telling first, spread over files, functions and lines, so that a budget sees all of a change.
+//! The order of mutants: the most telling first, spread over files, functions and lines, so that a small budget covers
+//! all of a change.
 
 use crate::source_file::AlteredSource;
 use crate::{Mutant, MutantKind};
@@ -36,7 +37,7 @@ fn parses(mutant: &Mutant, altered: &str, original: &str) -> bool {
     errors(altered).is_some_and(|count| count == 0 || errors(original).is_some_and(|before| count <= before))
 }
 
-/// Takes from each function in turn, and within a function from each line in turn.
+/// Takes one mutant from each function in turn, and within a function from each line in turn.
 fn spread(proposals: Vec<Mutant>) -> Vec<Mutant> {
     let mut by_line: BTreeMap<_, Vec<Mutant>> = BTreeMap::new();
     for mutant in proposals {

@@ -1,4 +1,4 @@
-//! An alteration that is proposed at a node, and the place of that node.
+//! An alteration that is proposed at a node, and the node with its context.
 
 use crate::mutant::{MutantKind, quote};
 use remand_source::{Language, ParsedSource};
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use tree_sitter::Node;
 
-/// A node of a changed file, with what the file knows about it.
+/// A node of a changed file, with the context that proposals need.
 #[derive(Clone, Copy)]
 pub struct Spot<'s> {
     pub source: &'s ParsedSource<'s>,
@@ -23,7 +23,7 @@ pub struct Alteration {
     pub kind: MutantKind,
     pub range: Range<usize>,
     pub replacement: String,
-    /// In words without the place.
+    /// In words without the location.
     pub words: String,
     /// From 1.
     pub line: usize,

@@ -98,7 +98,7 @@ impl AlteredSource<'_> {
 }
 
 impl<'s> Around<'s> {
-    /// What is around the children of a node, if it differs.
+    /// The context of a node's children, if it differs from that of the node.
     fn enter(&self, source: &'s ParsedSource<'_>, node: Node<'s>) -> Option<Around<'s>> {
         let field = |name: &str| node.child_by_field_name(name);
         let named = match node.kind() {
@@ -157,7 +157,7 @@ fn is_left_alone(source: &ParsedSource<'_>, node: Node<'_>, tests: &[Range<usize
             | "type_declaration"
             | "assert_statement" => true,
             "export_statement" => node.child_by_field_name("source").is_some(),
-            // What runs only if the file is started as a program.
+            // This code runs only if the file is started as a program.
             "if_statement" => node
                 .child_by_field_name("condition")
                 .is_some_and(|condition| source.text_of(condition).starts_with("__name__")),

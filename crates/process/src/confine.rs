@@ -56,7 +56,8 @@ pub fn probe(exe: &Path) -> Enforcement {
     enforcement
 }
 
-/// Whether a program can have a network and folders for itself. Only a process with one thread can find out.
+/// Whether this machine can give a program a private network and private folders. Only a process with one thread can
+/// test this.
 fn can_isolate(exe: &Path) -> bool {
     let private = PrivateFolders { required: true, ..PrivateFolders::default() };
     let policy = Policy { private: Some(private), ..Policy::default() };

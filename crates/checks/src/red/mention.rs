@@ -37,15 +37,15 @@ const DOCUMENTS: [&str; 14] = [
 /// Words for tests as a whole.
 const SUITE: [&str; 6] = ["tests", "suite", "build", "ci", "pipeline", "unittests"];
 
-/// Words in front of `test` that mean a test that exists.
+/// Words in front of `test` that show that an existing test is meant.
 const THIS_TEST: [&str; 8] = ["the", "this", "that", "failing", "failed", "red", "broken", "flaky"];
 
-/// Words for tests that do not pass, or should.
+/// Words for the state of tests: they fail, or should pass.
 const STATE: [&str; 8] = ["fail", "red", "broken", "pass", "green", "flaky", "crash", "error"];
 
 const REPAIR: [&str; 3] = ["fix", "repair", "mend"];
 
-/// Words of a sentence about tests that pass already.
+/// Words of a sentence that asks to keep passing tests as they are.
 const PRESERVING: [&str; 6] = ["still", "keep", "continue", "remain", "stay", "break"];
 
 /// The maximum distance between the tests and what the request wants of them, in words.
@@ -69,7 +69,7 @@ impl Wording {
         Wording { text: text.to_string(), lower: text.to_lowercase(), stems }
     }
 
-    /// What of a test the text names, as an object of "names".
+    /// What the text names of a test, in words that complete "the request names …".
     pub fn mention_of(&self, subject: &TestSubject) -> Option<String> {
         if self.text.trim().is_empty() {
             return None;
@@ -113,7 +113,7 @@ impl Wording {
     }
 
     /// Whether the text names an identifier: as code, or as a word that is not a common one. The part before a dot or a
-    /// double colon only says where the named thing is.
+    /// double colon only qualifies the name.
     pub fn has_name(&self, name: &str) -> bool {
         let is_common = COMMON.split_whitespace().any(|common| common == name.to_lowercase());
         let is_plain = name.chars().all(|c| c.is_ascii_lowercase());
@@ -140,7 +140,7 @@ impl Wording {
             || (module.contains('.') && self.has_file(&module))
     }
 
-    /// The words of a test's name that the text has too, if they are most of its name.
+    /// The words that the text shares with a test's name, if they are most of that name.
     fn shared_words(&self, subject: &TestSubject) -> Option<Vec<String>> {
         let significant: BTreeSet<String> =
             words(&subject.title).into_iter().filter(|word| is_significant(word)).collect();
@@ -167,7 +167,7 @@ fn asks_for_green(sentence: &str) -> bool {
         let (from, to) = (at.saturating_sub(2), words.len().min(at + MAX_DISTANCE + 1));
         (from..to).any(|other| other != at && is_in(other, &STATE))
     };
-    // "Fix the tests" asks for it; "fix the rounding and add tests" does not.
+    // "Fix the tests" asks for passing tests; "fix the rounding and add tests" does not.
     let is_repaired = |at: usize| {
         let fixed = (at.saturating_sub(MAX_DISTANCE)..at).rev().find(|other| is_in(*other, &REPAIR));
         let is_between = |word: &String| word.len() < 5 || STATE.contains(&stem_of(word).as_str());
@@ -177,13 +177,13 @@ fn asks_for_green(sentence: &str) -> bool {
     !preserves && (0..words.len()).any(|at| is_suite(at) && (near(at) || is_repaired(at)))
 }
 
-/// Whether the text after a name continues with a member of it.
+/// Whether the text after a name is a member of it, as `.total` in `cart.total`.
 fn is_owner(after: &str) -> bool {
     let member = after.strip_prefix("::").or_else(|| after.strip_prefix('.'));
     member.is_some_and(|member| member.starts_with(|c: char| c.is_alphabetic() || c == '_'))
 }
 
-/// Whether a name cannot be an ordinary word of a text.
+/// Whether a name can hardly be an ordinary word.
 fn is_distinct(name: &str) -> bool {
     let has_hump = name.chars().zip(name.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
     name.chars().count() > 4 && (has_hump || name.contains(['_', '-', '.', ' ']))

@@ -17,7 +17,7 @@ use touch::CodeChange;
 
 pub use subject::BaseFile;
 
-/// What decides about the tests that failed before the change.
+/// The texts and files that decide about the tests that failed before the change.
 #[derive(Clone, Copy, Debug)]
 pub struct RedContext<'c> {
     /// The user's words: the request, the issue or the ticket. Empty for one of several tasks.

@@ -27,7 +27,7 @@ pub struct TestSubject {
     pub path: Vec<String>,
     /// Identifiers that the test and its helpers use.
     pub uses: BTreeSet<String>,
-    /// Those that name definitions of the project's code.
+    /// Those of `uses` that name definitions of the project's code.
     pub subjects: BTreeSet<String>,
     /// Texts in quotes.
     pub literals: BTreeSet<String>,

@@ -42,8 +42,8 @@ impl CodeChange {
         self.has_code
     }
 
-    /// What the change touches of a test: the test, or code that it uses. A type counts only by its methods, because
-    /// almost every change adds something to a type.
+    /// What the change touches: the test itself, or code that the test uses. A changed type counts only through its
+    /// methods, because almost every change adds something to a type.
     pub fn touched_by(&self, subject: &TestSubject) -> Option<String> {
         for ChangedFile { edited, definitions } in &self.files {
             if subject.files.contains(&edited.path) && test_differs(edited, &subject.path) {

@@ -4,14 +4,14 @@ use super::Near;
 use crate::proposal::Spot;
 use remand_source::Language;
 
-/// A Python function of one value.
+/// A Python function that returns a value near its argument.
 const PYTHON: &str = "lambda v: (not v) if isinstance(v, bool) else 0 if v is None else v + 1 \
      if hasattr(v, '__int__') and hasattr(v, '__add__') else v + 'x' if isinstance(v, str) else v + b'x' \
      if isinstance(v, bytes) else type(v)(list(v)[:-1] if v else [None]) \
      if type(v) in (list, tuple, set, frozenset) else (dict(list(v.items())[:-1]) if v else {None: None}) \
      if type(v) is dict else v";
 
-/// The body of a JavaScript function `near` of one value `v`.
+/// The body of a JavaScript function `near` that returns a value near its argument `v`.
 const SCRIPT: &str = "{ const of = typeof v; if (of === 'boolean') return !v; if (of === 'number') return v + 1; \
      if (of === 'bigint') return v + BigInt(1); if (of === 'string') return v + 'x'; \
      if (v === null || v === undefined) return 0; if (Array.isArray(v)) return v.length ? v.slice(0, -1) : [null]; \

@@ -105,7 +105,7 @@ fn near(spot: &Spot<'_>, of: Node<'_>, value: &str) -> Option<String> {
     }
 }
 
-/// A value of a type, in place of none or of an error.
+/// A value of a type, to replace `None` or an error.
 fn plain_value(of: &str) -> Option<&'static str> {
     Some(match of {
         "bool" => "false",

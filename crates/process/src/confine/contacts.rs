@@ -9,15 +9,15 @@ use std::sync::{Mutex, PoisonError};
 /// Maximum number of refused contacts in a record.
 const MAX_REFUSED: usize = 100;
 
-/// Whom a program asked for.
+/// The hosts that a program reached or tried to reach.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Contacts {
     /// The services that it reached, by address.
     pub reached: BTreeMap<String, Traffic>,
-    /// The names and addresses that it asked for and did not get.
+    /// The names and addresses that it tried to reach without success.
     pub refused: BTreeSet<String>,
-    /// Whether there were more of them.
+    /// Whether there were more than `refused` holds.
     pub more: bool,
 }
 
@@ -69,7 +69,7 @@ impl ContactRecord {
         }
     }
 
-    /// Writes everything that is known. A record that cannot be written is incomplete; the program is restricted anyway.
+    /// Writes the record so far. If that fails, the record is incomplete, and the program is still restricted.
     pub fn save(&self) {
         let Some(file) = &self.file else { return };
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);

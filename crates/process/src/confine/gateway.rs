@@ -1,8 +1,8 @@
 //! The way out of a private network: the services that the program may reach, each at an address inside.
 //!
 //! The private network has a listener for each service, at an address that the program finds under the service's own
-//! name. Threads of the supervisor, which stays outside, accept there and connect to the real service. So the program
-//! needs no settings for a proxy, and TLS is between the program and the service.
+//! name. Threads of the supervisor, which stays outside, accept its connections and connect to the real service. So the
+//! program needs no settings for a proxy, and TLS is between the program and the service.
 
 use super::contacts::{ContactRecord, Traffic};
 use super::hello::ClientHello;
@@ -32,13 +32,13 @@ const HELLO_TIME: Duration = Duration::from_secs(30);
 /// The addresses of the name `localhost`.
 const LOCALHOST: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
 
-/// An address that takes the place of a name inside.
+/// An address in the private network that stands for the name of a service.
 fn placeholder(number: u16) -> IpAddr {
     let [high, low] = number.to_be_bytes();
     IpAddr::V4(Ipv4Addr::new(127, 77, high, low))
 }
 
-/// The private end of the services.
+/// The listeners for all services, in the private network.
 pub(super) struct PrivateNetwork {
     services: Vec<ServiceAddress>,
     listeners: Vec<(TcpListener, ServiceAddress)>,
@@ -48,7 +48,7 @@ pub(super) struct PrivateNetwork {
 /// Where a program finds its services inside its private network.
 pub(super) struct ServicePlaces {
     places: Vec<(IpAddr, ServiceAddress)>,
-    /// Names with the addresses that take their place.
+    /// Names of services with their addresses in the private network.
     pub names: BTreeMap<String, IpAddr>,
 }
 
@@ -70,7 +70,7 @@ impl ServicePlaces {
         ServicePlaces { places, names }
     }
 
-    /// Listens at all places in the network of the calling thread.
+    /// Listens at the addresses of all services, in the network of the calling thread.
     pub fn listen(self, services: &[ServiceAddress]) -> io::Result<PrivateNetwork> {
         let packets = packets::open()?;
         let mut listeners: Vec<(TcpListener, ServiceAddress)> = Vec::new();
@@ -95,7 +95,7 @@ pub(super) struct ServedNetwork {
 }
 
 impl PrivateNetwork {
-    /// Serves the private network from threads of the network outside. `contacts` is the file for the record.
+    /// Serves the private network with threads that are outside it. `contacts` is the path of the record.
     pub fn serve(self, contacts: Option<File>) -> io::Result<ServedNetwork> {
         let connections = Arc::new(AtomicUsize::new(0));
         let record = Arc::new(ContactRecord::new(contacts));
@@ -114,7 +114,7 @@ impl PrivateNetwork {
 impl ServedNetwork {
     /// Writes the record of everything so far.
     pub fn save(&self) {
-        // If the packets cannot be read, the record has no more of them.
+        // If the packets cannot be read, the record lacks the latest attempts.
         let _ = self.watch.record_all(&self.record);
         self.record.save();
     }
@@ -154,12 +154,12 @@ fn accept(
     }
 }
 
-/// Makes the program see that the connection failed, and not that the service had nothing to say.
+/// Resets a connection, so the program sees a failure instead of an empty reply.
 fn reset(inside: &TcpStream) {
     let _ = set_socket_linger(inside, Some(Duration::ZERO));
 }
 
-/// Connects a connection of the program with the service, until both ends are closed.
+/// Forwards a connection of the program to the service, until both ends are closed.
 fn forward(inside: &TcpStream, service: &ServiceAddress, record: &Arc<ContactRecord>) -> io::Result<()> {
     let title = service.to_string();
     let mut first = Vec::new();
@@ -170,7 +170,7 @@ fn forward(inside: &TcpStream, service: &ServiceAddress, record: &Arc<ContactRec
         if hello.host.as_deref() != Some(service.host.as_str()) {
             let other = hello.host.as_deref().map_or("something other than TLS".to_string(), clean);
             record.refuse(format!("{other} through {title}"));
-            return Err(io::Error::other("the program names another host"));
+            return Err(io::Error::other("the program asked for another host"));
         }
         first = hello.bytes;
     }
@@ -185,7 +185,7 @@ fn forward(inside: &TcpStream, service: &ServiceAddress, record: &Arc<ContactRec
     Ok(())
 }
 
-/// Copies until the source ends, and passes its end on.
+/// Copies until the source ends, then ends the output of the target.
 fn copy(mut source: &TcpStream, mut target: &TcpStream, count: impl Fn(u64)) {
     let mut buffer = vec![0; 32 * 1024];
     loop {
@@ -204,7 +204,7 @@ fn copy(mut source: &TcpStream, mut target: &TcpStream, count: impl Fn(u64)) {
     }
 }
 
-/// A host that a program names, without characters that no host has.
+/// A host name from a program, without characters that are invalid in host names.
 fn clean(host: &str) -> String {
     let is_usual = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     host.chars().filter(is_usual).take(253).collect()

@@ -1,6 +1,6 @@
 //! Kernel namespaces: a program that is alone in its network may use it freely.
 //!
-//! A user namespace, which ordinary users need for the others, can be entered only by a process with one thread. The
+//! Ordinary users need a user namespace to create the others, and only a process with one thread can enter one. The
 //! other namespaces belong to the thread that starts the program.
 
 use super::gateway::{PrivateNetwork, ServicePlaces};
@@ -14,14 +14,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The program's own folder for temporary files. Its path is short, as sockets need it.
+/// The program's private folder for temporary files. Its path is short, because the paths of sockets are limited.
 pub(super) fn temporary_folder(policy: &Policy) -> Option<&'static Path> {
     let own = policy.private.iter().flat_map(|private| &private.folders);
     let own: Vec<&Path> = own.map(PathBuf::as_path).collect();
     TEMPORARY_FOLDERS.iter().map(Path::new).find(|folder| own.contains(folder))
 }
 
-/// The policy inside the namespaces: what is private may be used.
+/// The policy inside the namespaces, which permits everything that is private.
 pub(super) fn policy_within(policy: &Policy) -> Policy {
     let mut within = Policy { shared_memory: true, ..policy.clone() };
     let folders = policy.private.iter().flat_map(|private| &private.folders);
@@ -41,15 +41,15 @@ pub(super) fn enter_user_namespace() -> Result<(), ConfineError> {
         return Ok(());
     }
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-    let failed = |source: io::Error| ConfineError::Private { what: "the user".to_string(), source };
+    let failed = |source: io::Error| ConfineError::Private { what: "the user namespace".to_string(), source };
     enter(UnshareFlags::NEWUSER).map_err(|error| failed(error.into()))?;
     fs::write("/proc/self/setgroups", "deny").map_err(failed)?;
     fs::write("/proc/self/uid_map", format!("{user} {user} 1")).map_err(failed)?;
     fs::write("/proc/self/gid_map", format!("{group} {group} 1")).map_err(failed)
 }
 
-/// Makes network, shared memory and folders of the calling thread private, as far as the policy says. Returns the network,
-/// to be served by a thread outside.
+/// Makes network, shared memory and folders of the calling thread private, as far as the policy requires. Returns the
+/// network, to be served by a thread outside.
 pub(super) fn enter_private(policy: &Policy) -> Result<Option<PrivateNetwork>, ConfineError> {
     let Some(private) = &policy.private else { return Ok(None) };
     let sockets = view::named_sockets();

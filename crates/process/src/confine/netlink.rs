@@ -19,14 +19,14 @@ pub(super) fn start_loopback() -> io::Result<()> {
     // The address family and the type of the device.
     let mut body = vec![0; 4];
     body.extend(LOOPBACK.to_ne_bytes());
-    // The flags of the device, and those of them that change.
+    // The new flags of the device, and the mask of the flags that change.
     body.extend(UP.to_ne_bytes());
     body.extend(UP.to_ne_bytes());
     request(NEW_LINK, REQUEST_WITH_REPLY, &body)
 }
 
-/// Makes every address one of this network. What is sent anywhere arrives at the loopback device: there it can be seen,
-/// and nobody answers unless the network has a listener for it.
+/// Routes every address to the loopback device. There, every attempt to reach a host can be observed, and nothing
+/// answers unless this network has a listener.
 pub(super) fn keep_all_addresses() -> io::Result<()> {
     let source = Ipv4Addr::LOCALHOST.octets();
     request(NEW_ROUTE, REQUEST_WITH_REPLY | CREATE, &default_route(libc::AF_INET, Some(source)))?;

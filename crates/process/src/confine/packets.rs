@@ -1,5 +1,5 @@
-//! Watches the packets of a private network, to record whom the program asks for. It decides nothing: whatever it sees
-//! has already reached nobody.
+//! Watches the packets of a private network, to record which hosts the program tries to reach. It blocks nothing: no
+//! packet that it sees leaves the private network.
 
 use super::contacts::ContactRecord;
 use super::service::ServiceAddress;
@@ -26,7 +26,7 @@ enum Attempt {
     Name(String),
     /// The program sends to an address that is not its own.
     Outside(SocketAddr, u8),
-    /// Nobody in the private network listens where the program sent to.
+    /// Nothing in the private network listens at the address that the program sent to.
     Unanswered(SocketAddr, u8),
 }
 
@@ -85,7 +85,7 @@ impl PacketWatch {
         }
     }
 
-    /// Describes an attempt to reach somebody else.
+    /// Describes an attempt to reach another host; `None` for an attempt to reach a service or itself.
     fn describe(&self, attempt: Attempt) -> Option<String> {
         let is_own = |name: &str| {
             let rest = name.strip_prefix(&self.own_name).filter(|_| !self.own_name.is_empty());
@@ -119,7 +119,8 @@ fn title(protocol: u8) -> String {
     }
 }
 
-/// Whether a program of the machine uses a port. A program that tries a port of nobody looks for itself.
+/// Whether a program outside the sandbox uses a port. If none does, the confined program was looking for its own
+/// server.
 fn is_used_outside(port: u16, protocol: u8) -> bool {
     const LISTENING: &str = "0A";
     let tables = if protocol == TCP { ["tcp", "tcp6"] } else { ["udp", "udp6"] };
@@ -171,7 +172,7 @@ fn read(packet: &[u8]) -> Option<Attempt> {
             (original.protocol == UDP && original.to.is_loopback())
                 .then_some(Attempt::Unanswered(target, UDP))
         }
-        // The kernel itself sends to groups, to find neighbours.
+        // The kernel itself sends to multicast groups, to find neighbours.
         other => {
             let is_attempt = is_outside && !to.is_multicast();
             is_attempt.then_some(Attempt::Outside(SocketAddr::new(to, 0), other))
@@ -253,7 +254,7 @@ mod tests {
 
     // BX-02
     #[test]
-    fn a_packet_shows_whom_the_program_asks_for() {
+    fn a_packet_shows_which_host_the_program_tries_to_reach() {
         let socket = |address: [u8; 4], port| SocketAddr::from((address, port));
         let connect = |to| read(&packet(TCP, OWN, to, &segment(4000, 443, 7, 2)));
         assert_eq!(connect(OTHER), Some(Attempt::Outside(socket(OTHER, 443), TCP)));

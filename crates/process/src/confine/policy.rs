@@ -22,8 +22,8 @@ pub struct Policy {
     pub programs: Option<Vec<PathBuf>>,
     /// Whether it may use the network.
     pub network: bool,
-    /// Services that it may reach without `network`. In a private network it reaches nothing else; without one, it can reach
-    /// every host at their ports, and use UDP to find them.
+    /// Services that it may reach without `network`. With a private network, it can reach nothing else. Without one, it
+    /// can reach any host at the ports of these services, and use UDP to resolve their names.
     pub services: Vec<ServiceAddress>,
     /// TCP ports that it may listen on and connect to without `network`, to connect to itself.
     pub listens: Vec<u16>,
@@ -50,7 +50,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Whether the network of the program is its own: it needs no other.
+    /// Whether the program gets a private network and does not need the shared one.
     pub(super) fn has_private_network(&self) -> bool {
         self.private.is_some() && !self.network
     }
@@ -76,20 +76,21 @@ impl Policy {
 /// The folders for temporary files, which all programs share.
 pub const TEMPORARY_FOLDERS: [&str; 2] = ["/tmp", "/var/tmp"];
 
-/// What a program has for itself alone: the folders below, `/dev/shm`, System V memory, terminals, and, unless it may use the
-/// network, a network with a loopback device and its services.
+/// What a program does not share with others: these folders, `/dev/shm`, System V memory, terminals, and, unless it may
+/// use the network, a network with a loopback device and its services.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PrivateFolders {
-    /// Folders that are empty at first and may be changed, such as the home and `/tmp`. What the policy names inside them
-    /// stays there.
+    /// Folders that are empty at first and may be changed, such as the home and `/tmp`. Paths inside them that the
+    /// policy names stay visible.
     pub folders: Vec<PathBuf>,
-    /// Folders inside them that the program sees as they are and may change for itself, such as the caches of toolchains.
+    /// Folders inside them with their real content, such as the caches of toolchains. The program may change them, but
+    /// only it sees the changes.
     pub copied: Vec<PathBuf>,
     /// The folder that holds the content of these folders.
     pub storage: PathBuf,
-    /// Whether hidden folders look empty. Otherwise reading them is denied, so that the attempt shows; a private folder must
-    /// then contain no hidden one.
+    /// Whether hidden folders look empty. Otherwise reading them is denied, which makes the attempt visible; then a
+    /// private folder must not contain a hidden one.
     pub empties_hidden: bool,
     /// Whether the program must not start without them.
     pub required: bool,
@@ -116,7 +117,7 @@ pub struct Enforcement {
     pub gaps: Vec<String>,
 }
 
-/// The gap that leaves network, shared memory and temporary folders to be shared, and therefore to be denied.
+/// The gap if network, shared memory and temporary folders cannot be private. Access to the shared ones is then denied.
 pub(super) const PRIVATE: &str =
     "a private network, home, temporary folder and shared memory for agents and checks";
 

@@ -24,7 +24,7 @@ pub struct ServiceAddress {
     /// A name in lower case, or a number without brackets.
     pub host: String,
     pub port: u16,
-    /// Whether only TLS that names this host may pass.
+    /// Whether only TLS connections to this host are forwarded.
     pub tls: bool,
 }
 

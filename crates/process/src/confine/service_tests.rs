@@ -30,7 +30,7 @@ fn contacts(lab: &Lab) -> Contacts {
     serde_json::from_slice(&fs::read(lab.path("contacts.json")).expect("a record")).expect("JSON")
 }
 
-/// Greets everybody who connects, after they have said something.
+/// A server that answers the first message of each connection with a greeting.
 fn greeter() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -43,7 +43,7 @@ fn greeter() -> u16 {
     port
 }
 
-/// A proxy that greets as every host it is asked for.
+/// A proxy that greets in the name of every requested host.
 fn proxy() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -145,7 +145,7 @@ fn every_other_way_out_leads_nowhere_and_is_recorded() {
     ] {
         assert!(refused.contains(expected), "{expected}: {refused:?}");
     }
-    // A datagram is sent before anybody can refuse it.
+    // Sending a datagram succeeds even if nothing receives it.
     let send = |host: &str, port: u16| {
         open(&format!("s.socket(s.AF_INET, s.SOCK_DGRAM).sendto(b\"x\", (\"{host}\", {port}))"))
     };
@@ -180,7 +180,7 @@ fn a_program_that_talks_to_itself_is_not_recorded() {
 
 // BX-05
 #[test]
-fn what_the_box_denies_in_a_private_network_shows_as_denied() {
+fn what_the_sandbox_denies_in_a_private_network_is_reported_as_denied() {
     let lab = Lab::new();
     let _named = std::os::unix::net::UnixListener::bind(lab.path("elsewhere.sock")).unwrap();
     let connect = python("import socket as s; s.socket(s.AF_UNIX).connect(\"../elsewhere.sock\")");

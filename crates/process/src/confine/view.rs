@@ -1,7 +1,7 @@
 //! The file system as a confined program sees it: private folders in place of shared ones, hidden folders empty.
 //!
-//! Only paths that the policy names remain visible inside them. All of it is in the mount namespace of the calling
-//! thread, and goes away with its last process.
+//! Only paths that the policy names remain visible inside them. The mounts are in the mount namespace of the calling
+//! thread, and disappear with its last process.
 
 use super::policy::{ConfineError, Policy, PrivateFolders};
 use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags, fstatvfs, openat};
@@ -28,12 +28,12 @@ pub(super) const NEW_TERMINAL: &str = "/dev/ptmx";
 /// The file in which programs look up names first.
 const HOSTS: &str = "/etc/hosts";
 
-/// Files that take the place of others. They can be read and not changed, not even by an administrator: who connects to
-/// one, in place of a socket, is denied.
+/// Files that are mounted in place of others. They can be read but not changed, not even by an administrator.
+/// Connecting to one in place of a socket is denied.
 struct Substitutes {
-    /// Takes the place of a file that must not be read, and of a socket.
+    /// Replaces files that must not be read, and sockets.
     nothing: OwnedFd,
-    /// Takes the place of the file with the names of hosts.
+    /// Replaces `/etc/hosts`.
     hosts: OwnedFd,
 }
 
@@ -51,7 +51,7 @@ struct Kept {
     changes: Changes,
 }
 
-/// What becomes of changes to a kept path.
+/// What happens to changes of a kept path.
 #[derive(Clone)]
 enum Changes {
     Refused,
@@ -130,7 +130,7 @@ pub(super) fn mount_all(
     }
     let substitutes = substitutes(names)?;
     mount_memory(Path::new(SHARED_MEMORY), "mode=1777")?;
-    // Few programs need a terminal, so a machine that refuses new ones still has the rest.
+    // Few programs need a terminal, so the program starts even if the machine refuses new ones.
     let _ = mount_terminals();
     if !names.is_empty() {
         bind(&substitutes.hosts, Path::new(HOSTS))?;
@@ -144,11 +144,11 @@ pub(super) fn mount_all(
             bind(&substitutes.nothing, path)?;
         }
     }
-    // Only now, since the kept paths needed mount points.
+    // This comes last, because mount points for the kept paths had to be created in these folders.
     for path in covers.iter().filter(|(_, cover)| matches!(cover, Cover::Empty)).map(|(path, _)| path) {
         make_read_only(path)?;
     }
-    // The old working directory is on the mounts below, from where `..` would lead past the covers.
+    // The old working directory is below the covers, so `..` would lead from there into covered folders.
     std::env::set_current_dir(&folder).map_err(|source| failed(&folder, source))
 }
 
@@ -205,8 +205,8 @@ fn kept(
     Ok(kept)
 }
 
-/// Whatever is next to the programs of the `PATH` in `/tmp` and the like: a tool needs more than its program. In a hidden
-/// folder, the policy names what tools need.
+/// The top-level folders of tools on the `PATH` that are in private folders such as `/tmp`, because a tool needs more
+/// files than its program. For hidden folders, the policy names what tools need.
 fn tools(policy: &Policy, covers: &BTreeMap<PathBuf, Cover>) -> Vec<PathBuf> {
     let hidden: Vec<PathBuf> = policy.hidden.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -272,7 +272,7 @@ fn mount_terminals() -> Result<(), ConfineError> {
     bind(&open(&folder.join("ptmx"))?, Path::new(NEW_TERMINAL))
 }
 
-/// Mounts a folder so that changes to it are made in a folder for changes.
+/// Mounts a folder as an overlay, so that changes to it are stored in another folder.
 fn mount_layers(lower: &OwnedFd, changes: &Path, path: &Path) -> Result<(), ConfineError> {
     let layer = |name: &str| {
         let folder = changes.join(name);
