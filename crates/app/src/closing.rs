@@ -1,4 +1,4 @@
-//! The end of a drive: how a run stands, what it cost, and what the user can do next.
+//! The end of a drive: the status of the run, what it cost, and what the user can do next.
 
 use crate::gate;
 use crate::retrying;
@@ -37,8 +37,8 @@ impl<'c> RunClosing<'c> {
         Ok(RunClosing { workplace, reader, view, retry })
     }
 
-    /// The run as this process leaves it. This process still holds the lock of the run, so the reader takes a run that
-    /// it leaves for one that it drives.
+    /// The run as this process leaves it. This process still holds the lock of the run, so a reader would report the
+    /// run as still driven.
     #[must_use]
     pub fn left_at(mut self, end: &DriveEnd) -> RunClosing<'c> {
         let stage = &mut self.view.row.stage;

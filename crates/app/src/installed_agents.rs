@@ -106,7 +106,7 @@ impl InstalledAgents {
         self.agents.iter().filter(|agent| agent.is_signed_in).collect()
     }
 
-    /// The only agent that is installed and signed in. An agent that is alone need not show that it is signed in.
+    /// The only agent that is installed and signed in. If only one agent is installed, it need not be signed in.
     pub fn only(&self) -> Result<DefaultAgent, NoDefaultAgent> {
         let chosen = |agent: &InstalledAgent, reason| DefaultAgent {
             name: agent.name.clone(),
@@ -126,7 +126,7 @@ impl InstalledAgents {
         }
     }
 
-    /// The agent that a new configuration names: signed in rather than not, then tested rather than not.
+    /// The agent that a new configuration names: preferably one that is signed in, and among those one that is tested.
     pub fn preferred(&self) -> Option<&InstalledAgent> {
         self.agents.iter().min_by_key(|agent| (!agent.is_signed_in, !agent.is_tested))
     }

@@ -1,4 +1,4 @@
-//! What a run will probably cost and take, next to the bound that is proven.
+//! What a run will probably cost and take, together with its proven bound.
 
 use crate::beginning;
 use crate::workplace::Workplace;

@@ -1,4 +1,4 @@
-//! Whether the checks of a repository can prove the work of a run, asked before anybody is paid.
+//! Whether the checks of a repository can prove the work of a run. This is settled before the run costs anything.
 
 use crate::prompt::GatePrompt;
 use remand_checks::CheckSpec;
@@ -10,7 +10,7 @@ use remand_terminal::CommandFailure;
 use remand_terminal::output::tell;
 use std::io::BufRead;
 
-/// What the user says about work that nothing can prove.
+/// The user's decision about work that nothing can prove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnprovenWork {
     /// Ask, or refuse if nobody can be asked.

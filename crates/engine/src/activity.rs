@@ -1,4 +1,4 @@
-//! What running commands do at this moment, for people who watch. Nothing of it is recorded or decides anything.
+//! What running commands do at this moment, for people who watch. It is never recorded, and no decision depends on it.
 
 use remand_ledger::RunId;
 use std::collections::BTreeMap;

@@ -21,7 +21,7 @@ const MAX_FILE: usize = 512 * 1024;
 /// The total size of the code that is searched.
 const MAX_CODE: usize = 64 * 1024 * 1024;
 
-/// What a ruling on red tests is made for.
+/// The task and the trees that a ruling on red tests is about.
 #[derive(Clone, Copy)]
 pub struct RedScope<'s> {
     pub task: Option<&'s str>,
@@ -119,7 +119,7 @@ impl WantedWork {
         let (own, others): (Vec<&StoredTask>, Vec<&StoredTask>) = planned.iter().partition(is_chosen);
         let text = |tasks: &[&StoredTask]| tasks.iter().map(|task| task_text(task)).collect::<String>();
         let (plan, other_tasks) = (text(&own), text(&others));
-        // One of several tasks answers for its own text; the merged tree answers for the request.
+        // One of several tasks is judged by its own text, and the merged tree by the request.
         let request = if others.is_empty() { request } else { String::new() };
         Ok(WantedWork { request, plan, other_tasks })
     }
@@ -137,7 +137,7 @@ fn planned_tasks(job: &Job, reader: &Reader) -> Result<Vec<StoredTask>, Trouble>
     Ok(Vec::new())
 }
 
-/// What a task is about. Its list of files does not count: new tests are often added to an existing file.
+/// The text of a task, without its list of files: new tests are often added to an existing file.
 fn task_text(task: &StoredTask) -> String {
     let task = &task.task;
     let mut text = format!("{}\n{}\n{}\n", task.title.0, task.description, task.test_design);

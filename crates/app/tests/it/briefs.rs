@@ -310,7 +310,7 @@ pub fn tsp() -> Script {
 
 // HO-01 HO-02 HO-03 HO-04 CORE-23 EP-10 EP-20 EP-22 EP-33
 #[test]
-fn in_feature_everybody_gets_the_words_the_reasons_and_its_own_work() {
+fn in_feature_every_role_gets_the_reports_the_reasons_and_its_own_work() {
     let place = Place::new();
     let shown = place.feature(&feature(), &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
@@ -333,7 +333,7 @@ fn assert_issue_done(script: &Script) {
 
 // OT-14 HO-02
 #[test]
-fn whoever_adds_a_seam_is_given_the_reason_and_the_test_hears_of_the_seam() {
+fn the_role_that_adds_a_seam_is_given_the_reason_and_the_test_role_learns_of_the_seam() {
     let missing = given_up("missing-seam", "The operands come from nowhere.", "sub has no way in.");
     let mut seam = issue_script::made("The operands are arguments now.");
     seam["changes"][0]["what"] = json!("a way in");
@@ -357,7 +357,7 @@ fn whoever_adds_a_seam_is_given_the_reason_and_the_test_hears_of_the_seam() {
 
 // OT-14 HO-02
 #[test]
-fn whoever_edits_a_task_is_given_why_it_could_not_be_tested_and_the_diagnosis() {
+fn the_role_that_edits_a_task_is_given_the_diagnosis_and_why_it_could_not_be_tested() {
     let blocked = given_up("blocked", "The task contradicts itself.", "AC-1 says two things.");
     let reason = ["The task contradicts itself.", "AC-1 says two things."];
     let cause = json!({
@@ -389,7 +389,7 @@ fn whoever_edits_a_task_is_given_why_it_could_not_be_tested_and_the_diagnosis() 
 
 // OT-16 HO-02
 #[test]
-fn make_is_sent_out_again_with_its_own_hint_and_the_notes_of_the_diagnosis() {
+fn make_is_dispatched_again_with_its_own_hint_and_the_notes_of_the_diagnosis() {
     let hint = json!({
         "verdict": "incomplete", "hypothesis": "The test may be wrong.",
         "changes": [{"file": "sums/sub.py", "what": "sub"}], "open": ["It asserts one."],
@@ -468,7 +468,7 @@ fn the_final_review_is_given_the_criteria_and_signatures_of_the_task() {
 
 // HO-01 HO-02 HO-03
 #[test]
-fn in_issue_everybody_gets_the_words_the_reasons_and_its_own_work() {
+fn in_issue_every_role_gets_the_reports_the_reasons_and_its_own_work() {
     let place = issue_script::place();
     let shown = issue_script::run(&place, "ABC-1", &issue());
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
@@ -476,7 +476,7 @@ fn in_issue_everybody_gets_the_words_the_reasons_and_its_own_work() {
 
 // HO-01 HO-02 HO-03 PF-04
 #[test]
-fn in_tsp_everybody_gets_the_words_the_reasons_and_its_own_work() {
+fn in_tsp_every_role_gets_the_reports_the_reasons_and_its_own_work() {
     let place = Place::new();
     let shown = place.tsp(&tsp());
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);

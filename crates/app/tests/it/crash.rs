@@ -50,8 +50,9 @@ fn undisturbed(scenario: Scenario) -> (Outcome, u64) {
 }
 
 // CORE-04, EP-29
-/// Kills before and after every commit and every effect of a whole run. By default a run is killed several times, and
-/// all runs together at least once at every distance from the start, plus the points of work that a resume repeats.
+/// Kills before and after every commit and every effect of a whole run. By default each run is killed several times.
+/// Together, the runs are killed at every point from the start of a run, and at the points of work that a resume
+/// repeats.
 #[test]
 fn a_run_that_is_killed_at_any_point_has_the_same_result() {
     kill_everywhere(FEATURE, RUNS);

@@ -535,7 +535,7 @@ fn a_plan_that_meets_the_findings_of_an_exhausted_design_review_can_be_committed
 
 // HO-05 EP-09 EP-32
 #[test]
-fn a_plan_that_disputes_a_binding_finding_goes_on_and_is_handed_over() {
+fn a_plan_that_disputes_a_binding_finding_continues_and_is_handed_over() {
     let place = Place::new();
     let files = [("sums/sub.py", "green"), ("tests/test_sub.py", "green")];
     let answers = json!([

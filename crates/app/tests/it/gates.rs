@@ -282,7 +282,7 @@ fn the_gate_after_planning_shows_tasks_waves_risks_and_time_and_what_each_option
         " of work",
         "continues with baseline, then tasks (3 tasks, at most 4 at once) (default)",
         "sends the work and your note back to plan (1 agent); what depends on it runs again; leaves 2 of 3 in budget revise",
-        "ends the run: aborted; what was made so far is kept",
+        "ends the run: aborted; the work so far is kept",
     ] {
         assert!(text.contains(expected), "{expected}: {}", shown.out);
     }
@@ -292,7 +292,7 @@ fn the_gate_after_planning_shows_tasks_waves_risks_and_time_and_what_each_option
     assert_eq!(gate["plan"]["files"], json!({"green": 2, "yellow": 1, "red": 1}));
     assert_eq!(gate["plan"]["tasks"][0]["files"][0], json!({"path": "sums/sub.py", "risk": "red"}));
     assert!(gate["elapsed"].is_u64() && gate["worked"].is_u64(), "{gate}");
-    assert_eq!(gate["answers"][2]["does"], "ends the run: aborted; what was made so far is kept");
+    assert_eq!(gate["answers"][2]["does"], "ends the run: aborted; the work so far is kept");
 }
 
 // EP-12 EP-04

@@ -57,7 +57,7 @@ pub fn task(id: &str, title: &str, files: &[&str], needs: &[&str], covers: &[&st
     })
 }
 
-/// The task that the run carries out: subtraction.
+/// The task that the run performs: subtraction.
 pub fn subtraction() -> Value {
     let mut first = task("task-1", "Subtract", &["sums/sub.py", "tests/test_sub.py"], &[], &["AC-1"]);
     first["signatures"] = json!(["def sub(a, b)"]);

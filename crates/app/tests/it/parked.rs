@@ -69,7 +69,7 @@ fn a_thousand_runs_wait_in_one_ledger_without_a_process() {
     let gates = stdout(&place, &["gates"]);
     assert!(runs.iter().chain([&model]).all(|run| gates.contains(&run.0)));
     assert_eq!(place.reader().open_gates().expect("gates").len(), 1000);
-    // No process carries the mark of a run.
+    // No process has the marker of a run.
     assert!(runs.iter().chain([&model]).step_by(100).all(|run| marked_processes(run).is_empty()));
     let answered = place.remand(&["answer", &runs[500].0, "proceed"]);
     assert_eq!(answered.code, 5, "{answered:?}");

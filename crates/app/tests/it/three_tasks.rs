@@ -165,7 +165,7 @@ pub fn assert_untouched(place: &Place) {
     assert_eq!(place.git(&["stash", "list"]), "");
 }
 
-/// The processes that carry the mark of a run: id and command line.
+/// The processes that have the marker of a run: id and command line.
 pub fn marked_processes(run: &RunId) -> Vec<String> {
     let mark = format!("REMAND_MARK={run}");
     let mut found = Vec::new();

@@ -636,7 +636,7 @@ fn a_refused_revision_is_kept_beside_the_design_that_stays_the_base_of_the_next_
 
 // DR-07
 #[test]
-fn findings_add_words_to_the_attempts_that_the_engine_saw_and_no_attempts() {
+fn findings_add_notes_to_the_recorded_attempts_and_no_further_attempts() {
     let place = place(TEXT);
     let mut invented = findings("implementer", "circle", 1, PROPOSAL);
     let row = json!({ "number": 9, "hypothesis": "Magic.", "outcome": "It failed.", "files": ["magic.py"] });

@@ -22,7 +22,7 @@ fn findings_after(place: &Place, first: &str) -> Vec<(String, String)> {
 
 // CORE-21 EP-19
 #[test]
-fn a_test_that_is_deleted_skipped_or_hollowed_out_keeps_the_gate_shut() {
+fn the_gate_refuses_a_change_that_deletes_skips_or_empties_a_test() {
     let off =
         "sed -i 's/    def test_adds/    @unittest.skip(\"later\")\\n    def test_adds/' tests/test_add.py";
     let void = "sed -i 's/add(1, 2), 3/3, 3/' tests/test_add.py";

@@ -1,4 +1,5 @@
-//! What agents have of the user's project: its conventions, its installed packages, and the commands of its checks.
+//! What agents are given of the user's project: its conventions, its installed packages, and the commands of its
+//! checks.
 
 use crate::place::Place;
 use crate::rehearsed::{SUB, Script, TEST_SUB, TRIVIAL, implemented, review, role};
@@ -35,7 +36,7 @@ fn agents_are_given_the_conventions_of_the_base_commit_and_no_agent_changes_them
     let place = Place::configured(TRIVIAL);
     let nested = [("AGENTS.md", RULE), ("CLAUDE.md", "@AGENTS.md\n"), ("web/AGENTS.md", "Use semicolons.\n")];
     commit(&place, &nested);
-    // Not committed, so it says nothing.
+    // This file is not committed, so it has no effect.
     place.write("GEMINI.md", "Commit without tests.\n");
     let script = Script::of([
         implementer()

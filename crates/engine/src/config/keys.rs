@@ -217,7 +217,7 @@ pub const KEYS: &[ConfigKey] = &[
         default: "false",
         example: "true",
         meaning: "Whether agents may use the shared memory in `/dev/shm`, which your other programs use too. Process \
-                  pools in Python need it. Checks have shared memory for themselves, except where the kernel does not \
+                  pools in Python need it. Checks have private shared memory, except where the kernel does not \
                   allow it.",
     },
     ConfigKey {

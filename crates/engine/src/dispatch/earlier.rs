@@ -77,7 +77,8 @@ fn visit(command: &CommandId) -> (Lane, u16) {
     (command.lane, command.visit)
 }
 
-/// The visit of a dispatch. The record of one that was interrupted with the engine has a number after a tilde.
+/// The visit of a dispatch. The id of a dispatch that was interrupted together with the engine ends with a tilde and a
+/// number.
 fn visit_of(row: &DispatchRow) -> Option<(Lane, u16)> {
     row.command.split('~').next()?.parse().ok().as_ref().map(visit)
 }

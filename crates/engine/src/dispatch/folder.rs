@@ -133,7 +133,7 @@ impl Folder {
         self.root.join("hidden-settings")
     }
 
-    /// The sandbox's record of the hosts that the agent asked for. The agent cannot write this file.
+    /// The sandbox's record of the hosts that the agent tried to reach. The agent cannot write this file.
     pub fn contacts(&self) -> PathBuf {
         self.root.join("contacts.json")
     }

@@ -122,7 +122,7 @@ fn policy(prepared: &Prepared<'_>, process: &ProcessJob, launch: Launch) -> Poli
     let holds_hidden = |folder: &PathBuf| private.hidden.iter().any(|hidden| hidden.starts_with(folder));
     let temporary = TEMPORARY_FOLDERS.map(PathBuf::from).into_iter();
     let own_folders = PrivateFolders {
-        // In a folder of its own, the agent could not be seen to look for what is hidden there.
+        // In a private folder, attempts to read what is hidden there would go unnoticed.
         folders: temporary.filter(|folder| !holds_hidden(folder)).collect(),
         storage: prepared.folder.private(),
         ..PrivateFolders::default()
@@ -166,23 +166,23 @@ pub fn notes(prepared: &Prepared<'_>, ended: &JobEnd) -> Vec<Note> {
     notes
 }
 
-/// Whom the agent asked for; nobody, if it shares the network.
+/// The hosts that the agent tried to reach; empty if it shares the network.
 pub fn contacts(prepared: &Prepared<'_>) -> Contacts {
     let read = std::fs::read(prepared.folder.contacts()).ok();
     read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
-/// A sentence about the hosts that the agent asked for and could not reach.
+/// A sentence about the hosts that the agent tried to reach and could not.
 fn refused_contacts(title: &str, contacts: &Contacts) -> Option<String> {
     let listed: Vec<&str> = contacts.refused.iter().take(MAX_LISTED).map(String::as_str).collect();
     let is_more = contacts.more || contacts.refused.len() > listed.len();
     let more = if is_more { " and more" } else { "" };
     (!listed.is_empty())
-        .then(|| format!("{title} asked for {}{more}, which it may not reach", listed.join(", ")))
+        .then(|| format!("{title} tried to reach {}{more}, which is not allowed", listed.join(", ")))
 }
 
-/// The refused commands of the model, each once and without `-c` settings. What the agent's program runs by itself, such
-/// as when it starts, is left out.
+/// The refused commands of the model, each once and without `-c` settings. Commands that the agent's program runs
+/// automatically, such as at its start, are left out.
 fn refused_commands(refused: &[u8], own: Option<&str>) -> String {
     let mut commands: Vec<String> = Vec::new();
     let refused = String::from_utf8_lossy(refused);

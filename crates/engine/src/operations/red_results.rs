@@ -81,8 +81,8 @@ impl RedRulings {
         notes
     }
 
-    /// The number of failing tests of a check, if it fails only by tests that may stay red, in the way it failed
-    /// before; else 0.
+    /// The number of failing tests of a check, if all of them are allowed to keep failing and fail as before; otherwise
+    /// 0.
     fn allowed_in(&self, result: &CheckResult, before: &[CheckResult]) -> u32 {
         let fails_as_before = result.exit_code.is_some_and(|code| code != 0)
             && before.iter().any(|old| old.name == result.name && old.exit_code == result.exit_code);
@@ -101,7 +101,7 @@ impl RedRulings {
     }
 }
 
-/// Whether a test passes that no earlier result has.
+/// Whether a new test passes: one that no earlier result lists.
 fn coverage(before: &[CheckResult], results: &[CheckResult]) -> NewCoverage {
     let lists_tests = |result: &&CheckResult| result.listing != TestListing::ChangedFiles;
     let known: BTreeSet<&str> =

@@ -41,7 +41,8 @@ pub struct Likely {
 pub enum ForecastBasis {
     /// Earlier runs of the same workflow in this repository.
     Runs { runs: usize },
-    /// Earlier dispatches of any workflow in this repository, times the dispatches of the best and the expected case.
+    /// Earlier dispatches of any workflow in this repository, multiplied by the number of dispatches in the best and in
+    /// the expected case.
     Dispatches { dispatches: usize },
     /// The number of dispatches if nothing is sent back, for one and for three tasks.
     HappyPath,
@@ -114,7 +115,7 @@ impl Forecast {
     }
 }
 
-/// A value that is expected to be the lower one, and can be the higher one.
+/// A range between two values, of which the lower one is expected.
 fn between(low: u64, high: u64, basis: ForecastBasis) -> Likely {
     Likely { expected: low, low, high: high.max(low), basis }
 }
@@ -140,7 +141,7 @@ mod tests {
 
     // UP-12
     #[test]
-    fn without_history_only_what_list_prices_and_the_workflow_say_is_known() {
+    fn without_history_a_forecast_rests_only_on_list_prices_and_the_workflow() {
         let nothing = Forecast::new(&[], &[], Prospect { happy: HAPPY, list_price: None });
         assert_eq!(nothing.dispatches, likely(6, 6, 12, ForecastBasis::HappyPath));
         assert_eq!((nothing.time, nothing.money), (None, None));

@@ -37,7 +37,7 @@ fn of_limit(option: &GateOption, limit: Option<LimitKind>) -> String {
             "continues although some usage is unknown; no limit changes".to_string()
         }
         ("go-on", Some(_) | None) => "continues the run".to_string(),
-        ("stop", _) => "ends the run; what was made so far is kept".to_string(),
+        ("stop", _) => "ends the run; the work so far is kept".to_string(),
         (other, _) => other.to_string(),
     }
 }
@@ -86,9 +86,9 @@ impl Implications<'_> {
             Action::Return => "continues after the phase that led to this question".to_string(),
             Action::Raise(signal) => format!("ends the task with {}", self.program.signal(*signal)),
             Action::Done => "ends the run: done".to_string(),
-            Action::Fail => "ends the run as failed; what was made so far is kept".to_string(),
-            Action::Stop(why) if why.is_empty() => "ends the run; what was made so far is kept".to_string(),
-            Action::Stop(why) => format!("ends the run: {why}; what was made so far is kept"),
+            Action::Fail => "ends the run as failed; the work so far is kept".to_string(),
+            Action::Stop(why) if why.is_empty() => "ends the run; the work so far is kept".to_string(),
+            Action::Stop(why) => format!("ends the run: {why}; the work so far is kept"),
             Action::Hold => "stops here until you resume; then the same question is asked again".to_string(),
             Action::Ignore => "changes nothing".to_string(),
         }

@@ -20,7 +20,7 @@ const NO_SETTINGS: [&str; 5] = ["objects", "refs", "logs", "hooks", "lfs"];
 #[derive(Clone, Copy)]
 pub struct SandboxScope<'s> {
     pub user_home: &'s OsStr,
-    /// The variables of checks; hooks check the work too.
+    /// The environment variables of checks. Hooks get the same ones, because they check the work too.
     pub environment: &'s BTreeMap<OsString, OsString>,
     pub state_root: &'s Path,
     pub repository: &'s Repository,

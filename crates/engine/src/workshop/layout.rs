@@ -88,7 +88,7 @@ fn artifacts(site: &Site) -> Result<(), Trouble> {
         }
         let schema = site.pinned.roles.get(&row.by).and_then(|role| role.result.parse::<SchemaId>().ok());
         let value = crate::artifacts::document(&String::from_utf8_lossy(&bytes));
-        // A verdict document has no payload: it is no result, only its summary.
+        // A verdict document has no payload: it is not a result, only the summary of one.
         let value = value.filter(|value| value.get("payload").is_some());
         if let (Some(schema), Some(value), "yaml") = (schema, value, row.format.as_str()) {
             fs::write(folder.join(format!("{stem}.md")), remand_contract::rendered(schema, &value))?;

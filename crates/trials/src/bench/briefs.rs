@@ -1,4 +1,5 @@
-//! Measures how much the agents of the demonstrations are given, against the build before there was a law of the brief.
+//! Measures how much the agents of the demonstrations are given, compared with the last build in which briefs did not
+//! follow the kernel's law.
 
 use super::child::run_this_program;
 use super::folder::BenchFolder;

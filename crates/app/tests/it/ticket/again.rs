@@ -52,7 +52,7 @@ fn merge(place: &Place) {
 
 // DR-14, DR-19
 #[test]
-fn an_approved_revision_continues_in_mode_three_although_its_branch_is_not_merged() {
+fn an_approved_revision_continues_although_its_branch_is_not_merged() {
     let place = left_in_revision();
     let first = place.latest();
     let shown = tickets::run(&place, &completing_revision());

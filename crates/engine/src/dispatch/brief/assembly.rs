@@ -1,4 +1,5 @@
-//! Assembles a brief: what was said comes from the journal, and a stock supplies what needs the ledger or a tree.
+//! Assembles a brief. The reports of earlier visits come from the journal; a `BriefStock` supplies everything that
+//! needs the ledger or a tree.
 
 use super::evidence::GivenFinding;
 use super::history::{RunHistory, Speaker, Utterance};
@@ -115,7 +116,7 @@ impl<'a> Assembly<'a> {
         self.program.contract(self.dispatch.contract)
     }
 
-    /// What was said on the way. A result that is read as a document is not given twice.
+    /// Adds the reports of the visits on the way, except results that the role reads as documents anyway.
     fn way(&self, parts: &mut PartList<'_>) -> Result<(), Trouble> {
         for visit in &self.law.way {
             let past = &self.narrator.history.visits[*visit];
@@ -155,7 +156,8 @@ impl<'a> Assembly<'a> {
         phase.writes.iter().all(is_read)
     }
 
-    /// Whether the current documents have what a visit said: it wrote them, or a later visit edited its version.
+    /// Whether the current documents contain what a visit reported, because it wrote them or a later visit edited its
+    /// version.
     fn is_in_documents(&self, visit: usize) -> bool {
         let history = self.narrator.history;
         let phase = self.program.phase(history.visits[visit].phase);
@@ -197,7 +199,7 @@ impl<'a> Assembly<'a> {
         filed.map(|filed| words::finding_text(&filed.finding)).collect()
     }
 
-    /// The phase's own last work: what it wrote, and what it said about it.
+    /// The phase's own last work: the documents that it wrote, and its report about them.
     fn own_work(&self, stock: &dyn BriefStock, parts: &mut PartList<'_>) -> Result<(), Trouble> {
         let Some(own) = self.law.own else { return Ok(()) };
         let Some(utterance) = self.own_utterance(own) else { return Ok(()) };
@@ -249,7 +251,7 @@ impl<'a> Assembly<'a> {
         (0..own).filter(is_own).filter_map(|at| Some((at, self.own_utterance(at)?))).collect()
     }
 
-    /// The reports of those who changed a tree that the phase reads.
+    /// The reports of the phases that changed a tree that the phase reads.
     fn authors(&self, parts: &mut PartList<'_>) -> Result<(), Trouble> {
         for visit in &self.law.authors {
             let past = &self.narrator.history.visits[*visit];

@@ -62,8 +62,8 @@ pub fn files_at_hand(sources: &BriefSources<'_>) -> Result<Vec<String>, Trouble>
     Ok(files)
 }
 
-/// Whether a note is about one of these files or its folder. A note without files concerns everybody, and so does every
-/// note while the files are not known.
+/// Whether a note is about one of these files or its folder. A note without files always counts, and so does every note
+/// while the files are unknown.
 fn concerns(note: &NoteRow, files: &[String]) -> bool {
     let folder = |file: &str| Path::new(file).parent().map(Path::to_path_buf);
     let near = |noted: &String| files.iter().any(|file| file == noted || folder(file) == folder(noted));

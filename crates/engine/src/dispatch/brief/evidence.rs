@@ -218,7 +218,7 @@ fn text(rows: &[CheckRow], specs: &[CheckSpec], given: &[GivenFinding<'_>]) -> S
     text
 }
 
-/// Whether the same check ended differently before any change.
+/// A remark on how the same check ended before any change; empty if it ended the same way or did not run.
 fn baseline_remark(row: &CheckRow, rows: &[&CheckRow]) -> &'static str {
     let mut baseline =
         rows.iter().filter(|other| other.phase == RowPhase::Baseline && other.name == row.name);

@@ -21,7 +21,7 @@ pub struct RunHistory {
     pub visits: Vec<PastVisit>,
     /// What was said in each visit, in the order of `visits`.
     words: Vec<Vec<Utterance>>,
-    /// Why the engine ended a visit with another signal than its members said, as sentences.
+    /// Why the engine ended a visit with another signal than its members gave, as sentences.
     reasons: Vec<Option<String>>,
 }
 
@@ -75,7 +75,7 @@ impl RunHistory {
         Ok(collector.history)
     }
 
-    /// Why the engine ended a visit with another signal than its members said.
+    /// Why the engine ended a visit with another signal than its members gave.
     pub fn reason(&self, visit: usize) -> Option<&str> {
         self.reasons.get(visit)?.as_deref()
     }
@@ -148,7 +148,7 @@ impl<'p> Collector<'p> {
         };
         let speaker = if let Some(dispatch) = self.dispatches.get(&id) {
             let telemetry = facts.telemetry.unwrap_or_default();
-            // What a role leaves that may change nothing is undone.
+            // Changes of a role that may not change anything are undone.
             let is_author = !self.program.contract(dispatch.contract).changes.is_empty();
             Speaker::Agent {
                 contract: dispatch.contract,

@@ -99,7 +99,7 @@ struct HandOvers {
     misstated: BTreeSet<Route>,
 }
 
-/// What `remand brief` says about one route, on one of its entries or the other.
+/// What `remand brief` says about one route, combined over all its entries.
 #[derive(Clone, Copy, Default)]
 struct StatedBrief {
     shows_change: bool,
@@ -120,7 +120,7 @@ struct Cells {
 
 impl<'p> MarkedRun<'p> {
     fn start(program: &'p Program, roles: &'p Roles, seed: u64, goal: Option<Route>) -> MarkedRun<'p> {
-        // Independent of the remainders of the seed.
+        // These bits do not depend on the remainders of the seed that are used below.
         let toss = |at: usize| (seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (at + 40)) & 1 == 1;
         let mode = if seed % 4 == 3 { Mode::Autonomous } else { Mode::Interactive };
         let flags = program.flags.iter().enumerate();
@@ -167,12 +167,13 @@ impl<'p> MarkedRun<'p> {
         usize::try_from(self.random >> 33).unwrap_or(0) % count.max(1)
     }
 
-    /// What a phase says: what leads to the goal, or the first of these, which is the success, or any of them.
+    /// Chooses how a phase ends: with the option that leads to the goal, or with the first option, which is the
+    /// success, or with any.
     fn choose<'s>(&mut self, phase: PhaseId, options: &'s [SignalId]) -> &'s SignalId {
         let program = self.program;
         let leads = |option: &&SignalId| {
             self.goal.as_ref().is_some_and(|(from, signal, _)| {
-                // A detector puts its word before what was said.
+                // With a detector, the verdict follows the name of the detector.
                 let said = signal.rsplit(' ').next();
                 program.phase(phase).name == *from && said == Some(program.signal(**option))
             })
@@ -250,7 +251,7 @@ impl<'p> MarkedRun<'p> {
         true
     }
 
-    /// A crash, so many times out of this number, or because a retry is the goal.
+    /// A crash, in `crashes` of `out_of` cases, or because a retry is the goal.
     fn crash(&mut self, out_of: usize, said: &mut Said) -> Option<Outcome> {
         let name = &self.program.phase(said.id.phase).name;
         let is_goal = self.goal.as_ref().is_some_and(|(from, signal, _)| signal == RETRY && from == name);
@@ -442,12 +443,13 @@ impl<'p> MarkedRun<'p> {
             hand_overs.misstated.insert(route.clone());
         }
         let cells = hand_overs.walked.entry(route.clone()).or_default();
-        // A phase that runs for the first time must hear its sender unless it comes straight along the main line.
+        // A phase that runs for the first time must be given its sender's report, unless the work came by a plain
+        // `next`.
         let effect = ruling.effects.first().copied();
         let is_plain =
             Onward::of(self.program, ruling.phase, action, Some(id.phase), effect) == Onward::Plainly;
         let task = dispatch.task.as_deref();
-        // Whoever reads a tree is given the reports of its authors on every way in.
+        // A role that reads a tree is given the reports of its authors on every way in.
         for said in self.latest(0, task) {
             let is_other = said.id.phase != id.phase;
             if is_other && is_author(self.program, said.id.phase, id.phase) {

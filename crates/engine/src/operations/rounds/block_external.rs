@@ -1,5 +1,5 @@
-//! `block-external`: if no engineer has a proposal for a gap, even when asked for it by name, marks the gap as blocked
-//! by something external and informs the user.
+//! `block-external`: if no engineer has a proposal for a gap, even when asked for this gap specifically, marks the gap
+//! as blocked by something external and informs the user.
 
 use super::super::Done;
 use super::{RoundsSoFar, write_board};

@@ -1,4 +1,5 @@
-//! `judge-progress`: whether the last round warns. After a decision on a conflict, the user answers the warning too.
+//! `judge-progress`: reports whether the last round gave a warning. The user must answer it even after deciding a
+//! conflict.
 
 use super::super::Done;
 use super::RoundsSoFar;
