@@ -132,7 +132,12 @@ pub const OPERATIONS: &[OperationSpec] = &[
         "Moves the issue to In Progress, in its file, the README and its parent.",
         &["started", "not-found"],
     ),
-    needing(FileSubIssues, "Files all tasks except the first as sub-issues; a repetition files nothing twice.", &["filed"], &["tasks"]),
+    needing(
+        FileSubIssues,
+        "Files all tasks except the first as sub-issues; a repetition files nothing twice.",
+        &["filed"],
+        &["tasks"],
+    ),
     needing(
         CheckStubs,
         "Compiles the stubs and compares their signatures with the plan.",
