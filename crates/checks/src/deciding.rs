@@ -59,8 +59,8 @@ const STANDARD_LIBRARY: &str = include_str!("standard_library.txt");
 /// Extensions of files that Python loads as modules.
 const MODULE_EXTENSIONS: [&str; 4] = ["py", "pyc", "so", "pyd"];
 
-/// The clause of a message that says what a changed file decides about the tests; `None` if it decides nothing. Checks
-/// start in `folders`.
+/// What a changed file decides about the tests, as a clause of a message; `None` if it decides nothing. Checks start in
+/// `folders`.
 pub fn decided_by(
     path: &str,
     before: Option<&str>,

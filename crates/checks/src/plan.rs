@@ -249,8 +249,8 @@ fn unmet_need(spec: &CheckSpec, results: &[CheckResult]) -> Option<String> {
     Some(format!("not run, because `{}` did not pass", unmet.name))
 }
 
-/// Whether the result for some members is final. It is not if the check ran no test, or failed without a failed test: in a
-/// run for the whole workspace, other members may have tests or enable features.
+/// Whether the result for some members is final. It is not final if the check ran no test, or failed without a failed
+/// test: in a run for the whole workspace, other members may have tests or enable features.
 fn is_conclusive(result: &CheckResult) -> bool {
     match result.end {
         CheckEnd::Passed

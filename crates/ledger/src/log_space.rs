@@ -62,7 +62,7 @@ impl LogSpace {
         self.pages.load(Ordering::Relaxed) > 0
     }
 
-    /// Makes space for the next commit. Call it inside a write transaction: then nobody else appends to the file.
+    /// Makes space for the next commit. Call it inside a write transaction: then no other process appends to the file.
     /// SQLite ignores the added zeros: they have no valid checksum.
     pub(crate) fn ensure_space(&mut self) {
         let pages = self.pages.load(Ordering::Relaxed);

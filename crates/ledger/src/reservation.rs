@@ -23,7 +23,7 @@ pub struct Reserve<'r> {
 }
 
 impl Ledger {
-    /// Reserves numbers that nobody else has, in rising order.
+    /// Reserves numbers that no other holder has, in ascending order.
     pub fn reserve(&mut self, request: Reserve<'_>) -> Result<Vec<u32>, LedgerError> {
         let path = self.path().to_path_buf();
         reserve(self.connection(), request).map_err(|fault| LedgerError::from_fault(&path, fault))

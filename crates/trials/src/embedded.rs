@@ -2,7 +2,7 @@
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
-/// Replaces a leading dot, so that no tool takes a sample's file for one of this repository.
+/// Stands for the leading dot of a file name, so that tools do not mistake a sample's file for one of this repository.
 const DOT: &str = "dot_";
 
 /// One embedded file.

@@ -76,7 +76,7 @@ pub const OPERATIONS: &[OperationSpec] = &[
         "Checks prerequisites, the checkout and the request, and creates the run's branch and work tree.",
         &["ready", "concerns", "refused"],
     ),
-    op(Sanity, "Checks whether there is any reason not to start a run on the issue.", &["clean", "refused"]),
+    op(Sanity, "Looks for reasons not to start a run on the issue.", &["clean", "refused"]),
     OperationSpec {
         lists: &["areas"],
         ..changing(
@@ -132,7 +132,12 @@ pub const OPERATIONS: &[OperationSpec] = &[
         "Moves the issue to In Progress, in its file, the README and its parent.",
         &["started", "not-found"],
     ),
-    needing(FileSubIssues, "Files all tasks except the first as sub-issues, once.", &["filed"], &["tasks"]),
+    needing(
+        FileSubIssues,
+        "Files all tasks except the first as sub-issues; a repetition files nothing twice.",
+        &["filed"],
+        &["tasks"],
+    ),
     needing(
         CheckStubs,
         "Compiles the stubs and compares their signatures with the plan.",

@@ -26,7 +26,7 @@ enum BenchCommand {
     /// goal is not an error.
     Journal(Load),
 
-    /// Measure what evidence costs on a repository of 5,000 files: guard, sandbox, known results
+    /// Measure what evidence costs on a repository of 5,000 files: guard, sandbox, cached results
     ///
     /// Works in a temporary folder below the state directory. Missing a goal is not an error.
     Evidence(Load),

@@ -1,4 +1,4 @@
-//! `remand output`: the whole output of a check, or the transcript of a dispatch, during the run too.
+//! `remand output`: the whole output of a check, or the transcript of a dispatch, even while it is running.
 
 use super::runs::find_run;
 use crate::context::CommandContext;
@@ -25,7 +25,7 @@ const POLL: Duration = Duration::from_millis(100);
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A check, phase, role, command or number of the list; of several, the last one [default: list them]
+    /// A check, phase, role or command, or a number from the list; the last match counts [default: list all outputs]
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
     /// The run: its id, a part of it, or `latest`

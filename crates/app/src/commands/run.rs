@@ -30,7 +30,8 @@ pub struct Args {
     /// Refine a specification
     #[arg(long, value_name = "FILE", conflicts_with = "request")]
     pub spec: Option<PathBuf>,
-    /// The workflow: a name or a file [default: the configured one; else quick for a request of one line, feature for a longer one or a file, and the one named after any other subject]
+    /// The workflow: a name or a file [default: the configured one; else quick for a request of one line, feature for a
+    /// longer request or a file, and issue, ticket or spec for such a subject]
     #[arg(long, short, value_name = "NAME|FILE")]
     pub workflow: Option<String>,
     /// The agent: one that `remand agents` lists, or `rehearsal:FILE` for a script

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-/// A reviewer that crashes in its first two attempts, which are all that a run makes by itself.
+/// A reviewer that crashes in its first two attempts, which are all that a run makes automatically.
 fn fragile() -> Script {
     let crash = role("reviewer").does(json!({"exit": 3}));
     let approve = role("reviewer").says(review("code", "general", "approve", &[]));

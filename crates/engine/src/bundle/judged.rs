@@ -29,7 +29,7 @@ pub fn judged_findings<'f>(
     let judged = defects.iter().filter_map(|defect| {
         let row = findings.iter().find(|finding| finding.position == defect.position)?;
         let resolution = match defect.resolution {
-            // Whoever reported it accepted the dispute, although the work changed for other reasons.
+            // The phase that reported it accepted the dispute, although the work changed for other reasons.
             DefectResolution::Corrected if disputed.contains(&row.id) => DefectResolution::Withdrawn,
             other => other,
         };
@@ -38,7 +38,7 @@ pub fn judged_findings<'f>(
     Ok(judged.collect())
 }
 
-/// The ids of the findings that somebody disputed.
+/// The ids of the findings that were disputed.
 fn disputed_findings(reader: &Reader, run: &RunId) -> Result<BTreeSet<String>, LedgerError> {
     let mut disputed = BTreeSet::new();
     for blob in reader.dispatches(run)?.iter().filter_map(|row| row.result) {

@@ -303,7 +303,7 @@ fn an_agent_defined_by_the_repository_gets_none_of_the_users_data() {
     };
     assert_eq!(
         refusal("", "[agents.claude]\ncommand = [\"./evil\"]\n"),
-        "2:1: `agents.claude.command`: an agent defined by a repository may not get your data, and this one has \
+        "2:1: `agents.claude.command`: an agent that a repository defines may not get your data, but this one has \
          `credentials`; move `[agents.claude]` to ~/.config/remand/config.toml"
     );
     for key in ["credentials", "copies", "reads", "keys", "variables", "hosts"] {

@@ -61,7 +61,7 @@ impl Config {
             let access_key = self.repository_keys(name).find(|(key, _)| access_keys.contains(key));
             let (key, origin) = access_key.or_else(|| self.repository_keys(name).next())?;
             let message = format!(
-                "`agents.{name}.{key}`: an agent defined by a repository may not get your data, and this one has `{}`",
+                "`agents.{name}.{key}`: an agent that a repository defines may not get your data, but this one has `{}`",
                 if access_keys.contains(&key) { key } else { *first }
             );
             let remedy = format!("move `[agents.{name}]` to ~/.config/remand/config.toml");

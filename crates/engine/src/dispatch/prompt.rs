@@ -1,7 +1,7 @@
 //! The prompt of a dispatch: the text of the role, what happened, what is asked, and the material.
 //!
-//! Small parts of the brief stand in the prompt, because an agent pays for each file that it opens. Larger ones are files,
-//! each with a line that says what it is.
+//! Small parts of the brief are included in the prompt, because an agent pays for each file that it opens. Larger ones
+//! are files, each with a line that says what it is.
 
 use super::brief::{BriefPart, BriefSection};
 use remand_agents::submission::{SERVER, TOOL};
@@ -9,13 +9,13 @@ use remand_contract::markdown::fenced;
 use std::fmt::Write;
 use std::path::Path;
 
-/// The size up to which a part stands in the prompt, in bytes.
+/// Maximum size of a part that is included in the prompt, in bytes.
 const MAX_INLINE: usize = 4_000;
 
-/// How much of the brief stands in the prompt, in bytes.
+/// Maximum size of all included parts together, in bytes.
 const MAX_INLINE_TOTAL: usize = 24_000;
 
-/// How much of the conventions stands in the prompt, in bytes. An agent does not look for a rule that it has not seen.
+/// Maximum size of the included conventions, in bytes. An agent does not look for a rule that it has not seen.
 const MAX_INLINE_CONVENTIONS: usize = 32_000;
 
 /// The parts of a prompt.
@@ -56,7 +56,7 @@ pub enum PartPlace {
     File,
 }
 
-/// Decides for each part whether it stands in the prompt.
+/// Decides for each part whether it is included in the prompt or becomes a file.
 pub fn place(parts: Vec<BriefPart>) -> Vec<PlacedPart> {
     let (mut others, mut conventions) = (0, 0);
     let placed = parts.into_iter().map(|part| {

@@ -178,7 +178,7 @@ fn keep_documents(
     Ok(())
 }
 
-/// The note, with the role as the one who decided if the decision names nobody.
+/// The note. If its decision does not name who decided, the role is named.
 fn with_decider(mut note: Note, role: &str) -> Note {
     if let Some(decision) = note.decision.as_mut().filter(|decision| decision.decided_by.is_empty()) {
         decision.decided_by = role.to_string();

@@ -15,7 +15,7 @@ pub struct RedRulings {
     tests: Vec<RedTest>,
 }
 
-/// What people and reviewers are told about the tests that failed before the change.
+/// Notes for people and reviewers on the tests that failed before the change.
 #[derive(Clone, Debug, Default)]
 pub struct RedNotes {
     /// Tests that had to pass, and tests that may stay red.

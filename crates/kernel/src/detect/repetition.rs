@@ -1,7 +1,7 @@
 //! Repetition: whether two reports are the same finding.
 //!
-//! Two reports are the same finding if category, location and claim agree, or if a reviewer says so. Counts, topics and
-//! trends do not matter.
+//! Two reports are the same finding if category, location and claim agree, or if one of them names the other. Counts,
+//! topics and trends do not matter.
 
 use super::permille::Permille;
 use super::words::Words;
@@ -30,7 +30,7 @@ pub struct Sameness {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SamenessBy {
-    /// One report says that it repeats the other.
+    /// One report names the other as the finding that it repeats.
     NamedByReviewer,
     /// Same category and location, and the same words.
     EqualWords,

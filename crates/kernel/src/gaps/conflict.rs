@@ -35,7 +35,7 @@ pub enum ConflictCause {
 pub struct Position {
     pub by: Actor,
     pub text: String,
-    /// What the position costs; empty if that side did not say.
+    /// What the position costs; empty if that side did not state it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub trade_off: String,
 }

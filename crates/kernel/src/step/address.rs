@@ -45,8 +45,8 @@ impl Stepper<'_> {
         before.or(self.program.injects.first().copied()).unwrap_or(lane_state.phase)
     }
 
-    /// Puts findings into inboxes: those of the phases that a finding names as its origin, or else that of the target.
-    /// If the way back crosses a sub-flow, the findings of its tasks go to the tasks.
+    /// Puts each finding into the inboxes of the phases that it names as its origin, or else into the inbox of the
+    /// target. If the way back crosses a sub-flow, the findings of its tasks go to the tasks.
     pub(super) fn address(&mut self, lane: Lane, target: PhaseId, findings: &[u32]) {
         let from = self.lane_state(lane).phase;
         for at in findings {

@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 
 impl Stepper<'_> {
     /// Attributes a finding to other phases, also after the end of the run. They decide the route of an open finding;
-    /// for a settled one, only reports change. `from` must be the current attribution, so nobody overrides one they
-    /// have not seen.
+    /// for a settled one, only reports change. `from` must be the current attribution, so an attribution that the
+    /// caller has not seen is not overridden.
     pub(super) fn reattribute(
         &mut self,
         at: u32,

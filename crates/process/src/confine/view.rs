@@ -112,7 +112,8 @@ pub(super) fn mount_all(
     let covers = covers(policy, private)?;
     let kept = kept(policy, private, &covers)?;
     let links = links(policy, &covers);
-    // In the order of the paths, so that a hidden folder inside a kept one is covered, and the other way round.
+    // Outer paths come first, so that a hidden folder inside a kept one is covered, and a kept folder inside a hidden
+    // one stays visible.
     let paths: BTreeSet<&PathBuf> = covers.keys().chain(kept.keys()).collect();
     for path in paths {
         match (covers.get(path), kept.get(path)) {

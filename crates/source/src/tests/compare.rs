@@ -122,8 +122,8 @@ fn by_key(files: &[TestFile]) -> BTreeMap<Key<'_>, &TestItem> {
     tests
 }
 
-/// Finds a test that is gone among the added ones: with the same body, the same name in another file or scope, or a similar
-/// body in the same file.
+/// Finds the added test that replaces a removed one: it has the same body, the same name in another file or scope, or a
+/// similar body in the same file.
 fn counterpart<'f>(
     test: &TestItem,
     file: &TestFile,

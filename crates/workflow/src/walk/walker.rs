@@ -36,7 +36,7 @@ pub struct Walker<'p> {
     pub records: Vec<WalkRecord>,
     /// The visits that have ended, oldest first.
     visits: Vec<PastVisit>,
-    /// The phases of lanes in which something was said since they were entered.
+    /// The phases of lanes that have reported something since they were entered.
     spoken: BTreeSet<(PhaseId, Lane)>,
     /// The task of each lane.
     tasks: BTreeMap<Lane, String>,

@@ -175,7 +175,7 @@ fn first_difference(inside: &CheckResult, outside: &CheckResult) -> Option<Strin
     }
 }
 
-/// The line of a result that says most.
+/// The most informative line of a result.
 fn first_line(result: &CheckResult) -> String {
     let text = if result.reason.is_empty() { &result.snippet } else { &result.reason };
     text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("no output").to_string()

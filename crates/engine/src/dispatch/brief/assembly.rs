@@ -233,7 +233,7 @@ impl<'a> Assembly<'a> {
         Ok(())
     }
 
-    /// What this dispatch's seat said in a visit: the same item, or the same role.
+    /// What this dispatch's seat reported in a visit: the same item, or the same role.
     fn own_utterance(&self, visit: usize) -> Option<&'a Utterance> {
         self.narrator.history.words(visit).iter().find(|utterance| match &utterance.speaker {
             Speaker::Agent { contract, item, .. } => {
@@ -243,7 +243,7 @@ impl<'a> Assembly<'a> {
         })
     }
 
-    /// What this dispatch's seat said in the visits before its last one.
+    /// What this dispatch's seat reported in the visits before its last one.
     fn earlier_utterances(&self, own: usize) -> Vec<(usize, &'a Utterance)> {
         let visits = &self.narrator.history.visits;
         let is_own =

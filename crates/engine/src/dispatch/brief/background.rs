@@ -1,4 +1,4 @@
-//! What people said at the gates of this run, and what earlier runs learned about the files at hand.
+//! The notes of people at the gates of this run, and what earlier runs learned about the files at hand.
 
 use super::history::Speaker;
 use super::words::Narrator;

@@ -111,7 +111,7 @@ impl<'d> BriefDocuments<'d> {
     /// One artifact with all its parts. The implementer of a task gets only the task's entry in the plan and the sections
     /// that the entry points to.
     fn artifact(&self, name: &str, parts: &mut PartList<'_>) -> Result<(), Trouble> {
-        // The evidence tells how the checks ended before any change.
+        // The evidence shows how the checks ended before any change.
         if TREES.contains(&name) || (name == BASELINE && self.sources.has_tree()) {
             return Ok(());
         }

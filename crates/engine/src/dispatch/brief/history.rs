@@ -1,4 +1,4 @@
-//! The visits of a run so far, and what was said in each, from the journal.
+//! The visits of a run so far, and what was reported in each, from the journal.
 
 use super::evidence::is_about_work;
 use crate::site::{Job, Trouble};
@@ -19,13 +19,13 @@ use std::collections::{HashMap, HashSet};
 #[derive(Debug, Default)]
 pub struct RunHistory {
     pub visits: Vec<PastVisit>,
-    /// What was said in each visit, in the order of `visits`.
+    /// What was reported in each visit, in the order of `visits`.
     words: Vec<Vec<Utterance>>,
     /// Why the engine ended a visit with another signal than its members gave, as sentences.
     reasons: Vec<Option<String>>,
 }
 
-/// What one member of a phase said.
+/// What one member of a phase reported.
 #[derive(Clone, Debug)]
 pub struct Utterance {
     pub seat: u16,
@@ -80,7 +80,7 @@ impl RunHistory {
         self.reasons.get(visit)?.as_deref()
     }
 
-    /// What was said in a visit, in the order of its members.
+    /// What was reported in a visit, in the order of its members.
     pub fn words(&self, visit: usize) -> &[Utterance] {
         self.words.get(visit).map_or(&[], Vec::as_slice)
     }
@@ -94,7 +94,7 @@ pub(super) struct Collector<'p> {
     operations: HashMap<CommandId, OperationId>,
     questions: HashSet<CommandId>,
     tasks: HashMap<Lane, String>,
-    /// What was said in visits that have not ended.
+    /// What was reported in visits that have not ended.
     open: HashMap<(PhaseId, Lane), Vec<Utterance>>,
 }
 
@@ -124,7 +124,7 @@ impl<'p> Collector<'p> {
         };
         if let Some((id, utterance)) = spoken {
             let words = self.open.entry((id.phase, id.lane)).or_default();
-            // The last attempt of a seat counts. A human may confirm what a member said.
+            // The last attempt of a seat counts. A human may confirm what a member reported.
             let is_same = |earlier: &Utterance| {
                 std::mem::discriminant(&earlier.speaker) == std::mem::discriminant(&utterance.speaker)
                     && earlier.seat == utterance.seat

@@ -252,14 +252,14 @@ impl BoardCover {
         BoardCover { artifacts: written.chain(BOARD_ARTIFACTS.map(str::to_string)).collect() }
     }
 
-    /// Whether the inputs of a round tell what a phase said.
+    /// Whether the inputs of a round tell what a phase reported.
     pub fn tells(&self, phase: PhaseId, program: &Program) -> bool {
         let written = &program.phase(phase).writes;
         let covers = |id: &ArtifactId| self.artifacts.contains(&program.artifacts[id.index()]);
         !written.is_empty() && written.iter().all(covers)
     }
 
-    /// Whether the board has what a human said in a visit: the engine recorded it as decisions right afterwards.
+    /// Whether the board has what a human answered in a visit: the engine recorded it as decisions right afterwards.
     pub fn has_decisions(visit: usize, history: &RunHistory, program: &Program) -> bool {
         let is_human = history.words(visit).iter().any(|said| matches!(said.speaker, Speaker::Human { .. }));
         let is_recorded = |said: &Utterance| match &said.speaker {

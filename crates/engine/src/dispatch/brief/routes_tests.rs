@@ -40,7 +40,7 @@ struct MarkedRun<'p> {
     walker: Walker<'p>,
     collector: Collector<'p>,
     blobs: HashMap<BlobId, String>,
-    /// Everything that was said, in order.
+    /// Everything that was reported, in order.
     said: Vec<Said>,
     written: Vec<Written>,
     checks: Vec<CheckRow>,
@@ -70,7 +70,7 @@ struct Written {
     marks: Vec<String>,
 }
 
-/// What one seat said in one visit of a phase.
+/// What one seat reported in one visit of a phase.
 struct Said {
     id: CommandId,
     task: Option<String>,
@@ -107,14 +107,14 @@ struct StatedBrief {
     always_has_findings: bool,
 }
 
-/// The cells of one route.
+/// What was sent on one route, and what arrived.
 #[derive(Default)]
 struct Cells {
-    /// What the sender said, by kind.
+    /// What the sender reported, by kind.
     sent: BTreeSet<String>,
     /// The sections in which it arrived.
     received: BTreeSet<BriefSection>,
-    /// Whether the receiver must be given what the sender said.
+    /// Whether the receiver must be given what the sender reported.
     is_owed: bool,
 }
 
@@ -409,7 +409,7 @@ impl<'p> MarkedRun<'p> {
         ids.iter().map(|id| (self.program.artifacts[id.index()].clone(), digest)).collect()
     }
 
-    /// Records what a dispatch that follows from these rulings is given of everything that was said since its phase ran.
+    /// Records what a dispatch that follows from these rulings is given of everything that was reported since its phase ran.
     fn hand_over(&mut self, rulings: &[Ruling], dispatch: &Dispatch, hand_overs: &mut HandOvers) {
         let id = dispatch.id;
         let brief = self.brief(dispatch);
@@ -419,7 +419,7 @@ impl<'p> MarkedRun<'p> {
             let first = self.first_attempts.get(&CommandId { attempt: 1, ..id }).cloned().unwrap_or_default();
             let route = (name(id.phase), RETRY.to_string(), name(id.phase));
             hand_overs.walked.entry(route.clone()).or_default();
-            // What other tasks said may change between the attempts.
+            // What other tasks reported may change between the attempts.
             let said = self.said.iter().filter(|said| said.task.is_none() || said.task == dispatch.task);
             let marks = said.flat_map(|said| &said.marks);
             for mark in marks.filter(|mark| first.contains(*mark) && !whole.contains(*mark)) {
@@ -515,7 +515,7 @@ impl<'p> MarkedRun<'p> {
         !own.is_empty() && own.iter().all(is_replaced)
     }
 
-    /// What each seat said in the latest visit of each phase since then, as far as it concerns a task.
+    /// What each seat reported in the latest visit of each phase since then, as far as it concerns a task.
     fn latest(&self, since: usize, task: Option<&str>) -> Vec<&Said> {
         let concerns = |said: &&Said| task.is_none() || said.task.is_none() || said.task.as_deref() == task;
         let mut latest: Vec<&Said> = Vec::new();

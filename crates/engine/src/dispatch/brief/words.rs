@@ -1,4 +1,4 @@
-//! Results in words: what was said in a visit, and findings as a person would write them down.
+//! Results in words: the reports of a visit, and findings as a person would write them down.
 
 use super::evidence::{self, GivenFinding};
 use super::history::{RunHistory, Speaker, Utterance};
@@ -54,7 +54,7 @@ impl Narrator<'_> {
         visit.task.as_ref().map_or_else(|| phase.clone(), |task| format!("{phase} of {}", code(task)))
     }
 
-    /// Everything that was said in a visit.
+    /// Everything that was reported in a visit.
     pub fn visit(&self, visit: usize) -> Result<String, Trouble> {
         self.members(visit, |_| true)
     }
@@ -65,7 +65,7 @@ impl Narrator<'_> {
         if has_failed { self.members(visit, |utterance| utterance.says.is_none()) } else { Ok(String::new()) }
     }
 
-    /// What these members said in a visit, and why the engine ended it otherwise.
+    /// What these members reported in a visit, and why the engine ended it otherwise.
     fn members(&self, visit: usize, is_shown: impl Fn(&Utterance) -> bool) -> Result<String, Trouble> {
         let words = self.history.words(visit);
         let mut text = String::new();
@@ -100,14 +100,14 @@ impl Narrator<'_> {
         Ok(text)
     }
 
-    /// What one member of a phase said.
+    /// What one member of a phase reported.
     pub fn utterance(&self, utterance: &Utterance) -> Result<String, Trouble> {
         let mut text = self.own_words(utterance)?;
         self.findings(&utterance.findings, &mut text);
         Ok(text)
     }
 
-    /// What one member of a phase said, without its findings.
+    /// What one member of a phase reported, without its findings.
     pub fn own_words(&self, utterance: &Utterance) -> Result<String, Trouble> {
         let mut text = String::new();
         match &utterance.speaker {
@@ -162,7 +162,7 @@ impl Narrator<'_> {
         }
     }
 
-    /// What a result says besides its verdict and its findings.
+    /// What a result reports in addition to its verdict and its findings.
     pub fn words(&self, utterance: &Utterance, result: &Value) -> String {
         match &utterance.speaker {
             Speaker::Agent { contract, .. } => rendered_words((self.schema)(*contract), result, 3),
@@ -202,7 +202,7 @@ fn end_of(utterance: &Utterance) -> String {
     }
 }
 
-/// A finding as a list item, with everything that it says.
+/// A finding as a list item, with all its fields.
 pub fn finding_text(finding: &Finding) -> String {
     let mut text =
         format!("- {} ({}, {}", code(&finding.id), finding.severity.name(), finding.category.name());
