@@ -52,7 +52,7 @@ pub(super) struct Touched<'c> {
     pub(super) added: Lines<'c>,
     /// Added lines that replace others: their hunk also removed lines.
     pub(super) substituted: Lines<'c>,
-    /// Removed lines that were only extended: an added line of their hunk has all their words and more.
+    /// Removed lines that were only extended: an added line of their hunk starts with all their words, and has more.
     extended: Lines<'c>,
 }
 
@@ -115,10 +115,10 @@ impl<'c> Touched<'c> {
     }
 }
 
-/// Whether a line has all words of another one in their order, and more.
+/// Whether a line starts with all words of another one, and has more.
 fn extends(longer: &str, line: &str) -> bool {
     let mut rest = words(longer);
-    words(line).all(|word| rest.any(|other| other == word)) && words(longer).count() > words(line).count()
+    words(line).all(|word| rest.next() == Some(word)) && rest.next().is_some()
 }
 
 fn words(line: &str) -> impl Iterator<Item = &str> {

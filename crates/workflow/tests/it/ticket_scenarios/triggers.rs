@@ -413,7 +413,7 @@ fn run_requesting_a_prototype() -> Run {
 }
 
 /// One function rewritten three times, with lines that are added and removed.
-fn three_like_edits() -> [remand_kernel::change::Change; 3] {
+fn three_like_edits() -> [Change; 3] {
     let first = ["block.lambda += delta;", "return max(block.lambda, block.floor);"];
     let second = ["block.lambda += 2 * delta;", "return min(block.lambda, block.floor);"];
     let third = ["block.lambda += delta;", "return max(block.lambda, block.limit);"];
