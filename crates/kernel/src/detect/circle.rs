@@ -16,9 +16,11 @@ use serde::{Deserialize, Serialize};
 
 /// The word similarity from which two hypotheses count as the same.
 const SIMILAR: Permille = Permille(700);
-/// The minimum number of flips of a test that make a circle, if the last flip is to failing. Breaking a test and
-/// repairing it is healthy work.
-const MIN_FLIPS: usize = 2;
+/// The minimum number of flips of a test that make a circle, if the last flip is to failing: the test broke twice.
+/// Breaking a test once is healthy work, whether it was repaired before or is repaired afterwards.
+const MIN_FLIPS: usize = 3;
+/// Two tests that trade their results twice make a circle: each repair breaks the other test.
+const MIN_TRADED_FLIPS: usize = 2;
 /// The number of characters of a hypothesis that are kept.
 const MAX_CHARACTERS: usize = 600;
 
@@ -32,7 +34,7 @@ pub enum Circle {
     Edits { file: String, attempts: Vec<u32>, share: Permille },
     /// One test changed its result after each of these attempts; `end` is its last result.
     Test { name: String, attempts: Vec<u32>, end: TestEnd },
-    /// This attempt has the hypothesis of an earlier attempt that failed.
+    /// This attempt goes over the lines of an earlier attempt that failed, with the same hypothesis.
     Hypothesis { attempt: u32, earlier: u32, text: String, share: Permille },
 }
 
@@ -58,7 +60,7 @@ impl Circle {
                 result_phrase(*end)
             ),
             Self::Hypothesis { attempt, earlier, text, share } => format!(
-                "The hypothesis of attempt {attempt} (\"{text}\") repeats that of attempt {earlier}, which failed (word similarity {share})."
+                "Attempt {attempt} goes over the lines of attempt {earlier}, which failed, and repeats its hypothesis (\"{text}\", word similarity {share})."
             ),
         }
     }
@@ -117,8 +119,19 @@ struct Hypothesis {
 enum AttemptOutcome {
     Green,
     Failed,
+    /// A test that passed before the attempt fails, and none was repaired.
+    Broke,
     /// A failing test was repaired and none broke.
     Advanced,
+}
+
+impl AttemptOutcome {
+    fn is_failure(self) -> bool {
+        match self {
+            AttemptOutcome::Failed | AttemptOutcome::Broke => true,
+            AttemptOutcome::Green | AttemptOutcome::Advanced => false,
+        }
+    }
 }
 
 /// The tree on which the tests ran last.
@@ -160,13 +173,15 @@ impl TestRun {
         let fails = end == TestEnd::Failed;
         self.failing |= fails;
         self.fixed |= change == ResultChange::Flip && !fails;
-        self.broken |= change != ResultChange::Steady && fails;
+        self.broken |= change == ResultChange::Flip && fails;
     }
 
     fn outcome(&self) -> AttemptOutcome {
-        match (self.fixed && !self.broken, self.failing) {
-            (true, _) => AttemptOutcome::Advanced,
-            (false, true) => AttemptOutcome::Failed,
+        match (self.fixed, self.broken) {
+            (true, false) => AttemptOutcome::Advanced,
+            (false, true) => AttemptOutcome::Broke,
+            (true, true) => AttemptOutcome::Failed,
+            (false, false) if self.failing => AttemptOutcome::Failed,
             (false, false) => AttemptOutcome::Green,
         }
     }
@@ -180,13 +195,14 @@ impl Trail {
 
     /// [`Trail::record_change`] with the changed lines already extracted.
     pub(super) fn record_lines(&mut self, change: &Change, files: &Files<'_>) -> Option<Circle> {
+        let is_repair = self.last_attempt_broke_a_test();
         self.restored = change.restored;
         if !change.restored {
             self.attempt = self.attempt.saturating_add(1);
         }
-        let tree = self.record_tree(change);
+        let tree = self.record_tree(change).filter(|_| !is_repair);
         let edits = self.record_edits(change, files);
-        let hypothesis = self.record_hypothesis(change);
+        let hypothesis = self.record_hypothesis(change, files);
         tree.or(edits).or(hypothesis)
     }
 
@@ -201,17 +217,25 @@ impl Trail {
         }
         self.record_version(tree);
         let mut run = TestRun::default();
-        let mut circle = None;
+        let mut flipped: Vec<&TestResult> = Vec::new();
         for result in results.iter().filter(|result| matches!(result.end, TestEnd::Passed | TestEnd::Failed))
         {
             let change = self.record_test(result);
             run.add(change, result.end);
-            circle = circle.or_else(|| self.test_circle(result, change));
+            if change == ResultChange::Flip {
+                flipped.push(result);
+            }
         }
+        let circle = self.test_circle(&flipped);
         if !self.restored {
             self.record_outcome(run.outcome());
         }
         circle
+    }
+
+    /// Whether a test that passed before the last attempt fails since. To undo such an attempt is a repair.
+    pub(super) fn last_attempt_broke_a_test(&self) -> bool {
+        self.outcomes.get(&self.attempt) == Some(&AttemptOutcome::Broke)
     }
 
     /// Starts a new window: earlier attempts no longer count.
@@ -233,11 +257,13 @@ impl Trail {
     fn record_edits(&mut self, change: &Change, files: &Files<'_>) -> Option<Circle> {
         let by = if change.restored { Editor::Engine } else { Editor::Agent };
         let outcomes = &self.outcomes;
-        let failed = |attempt: u32| outcomes.get(&attempt) == Some(&AttemptOutcome::Failed);
+        let failed = |attempt: u32| outcomes.get(&attempt).is_some_and(|outcome| outcome.is_failure());
+        let size = files.values().map(|touched| touched.size()).sum();
         let mut circle = None;
         for (path, touched) in files {
             let edits = self.edits.entry((*path).to_string()).or_default();
-            let group = edits.record(self.attempt, by, touched, failed);
+            let weight = Permille::share(touched.size(), size);
+            let group = edits.record(self.attempt, by, touched, weight, failed);
             circle = circle.or_else(|| {
                 let group = group?;
                 Some(Circle::Edits {
@@ -250,14 +276,19 @@ impl Trail {
         circle
     }
 
-    fn record_hypothesis(&mut self, change: &Change) -> Option<Circle> {
+    /// Records a hypothesis. Words alone decide nothing: steps of one plan are worded alike. They count if the change also
+    /// goes over the lines of the attempt that failed.
+    fn record_hypothesis(&mut self, change: &Change, files: &Files<'_>) -> Option<Circle> {
         let text: String = change.hypothesis.as_deref()?.trim().chars().take(MAX_CHARACTERS).collect();
         if text.is_empty() {
             return None;
         }
         let words = Words::of(&text);
-        let failed = |attempt: u32| self.outcomes.get(&attempt) == Some(&AttemptOutcome::Failed);
-        let repeated = self.hypotheses.iter().filter(|earlier| failed(earlier.attempt)).find_map(|earlier| {
+        let failed = |attempt: u32| self.outcomes.get(&attempt).is_some_and(|outcome| outcome.is_failure());
+        let edits = || files.keys().filter_map(|path| self.edits.get(*path));
+        let goes_over = |attempt: u32| edits().any(|edits| edits.goes_over(attempt));
+        let is_tried = |earlier: &&Hypothesis| failed(earlier.attempt) && goes_over(earlier.attempt);
+        let repeated = self.hypotheses.iter().filter(is_tried).find_map(|earlier| {
             let share = words.similarity(&Words::of(&earlier.text));
             (share >= SIMILAR).then_some((earlier.attempt, share))
         });
@@ -301,16 +332,20 @@ impl Trail {
         ResultChange::Flip
     }
 
-    fn test_circle(&self, result: &TestResult, change: ResultChange) -> Option<Circle> {
-        if change != ResultChange::Flip {
-            return None;
-        }
-        let history = self
-            .tests
-            .get(&hash_name(&result.name))
-            .filter(|history| history.flips.len() >= MIN_FLIPS && result.end == TestEnd::Failed)?;
-        let attempts = history.flips.clone();
-        Some(Circle::Test { name: result.name.clone(), attempts, end: result.end })
+    /// The first of the tests that just changed their result and now fail, if it shows a circle.
+    fn test_circle(&self, flipped: &[&TestResult]) -> Option<Circle> {
+        let flips = |result: &TestResult| {
+            self.tests.get(&hash_name(&result.name)).map_or(Vec::new(), |history| history.flips.clone())
+        };
+        let is_traded = |attempts: &Vec<u32>| {
+            let is_other = |other: &&&TestResult| other.end == TestEnd::Passed && flips(other) == *attempts;
+            attempts.len() >= MIN_TRADED_FLIPS && flipped.iter().any(|other| is_other(&other))
+        };
+        flipped.iter().filter(|result| result.end == TestEnd::Failed).find_map(|result| {
+            let attempts = flips(result);
+            let is_circle = attempts.len() >= MIN_FLIPS || is_traded(&attempts);
+            is_circle.then(|| Circle::Test { name: result.name.clone(), attempts, end: result.end })
+        })
     }
 
     fn record_outcome(&mut self, outcome: AttemptOutcome) {

@@ -61,30 +61,35 @@ fn rewriting_a_function_is_healthy_while_it_repairs_tests() {
         };
         (1..9).map(|n| TestResult { name: n.to_string(), end: end(n) }).collect()
     };
-    let (mut healthy, mut circling) = (Trail::default(), Trail::default());
+    let [mut healthy, mut circling, mut green] = [(); 3].map(|()| Trail::default());
     healthy.record_results(Digest(9), &suite(0));
     for n in 1..=5 {
         let change = swap(n.into(), &body(n), &body(n + 1));
         assert_eq!(healthy.record_change(&change), None);
         healthy.record_results(change.tree, &suite(n));
         assert_eq!(circling.record_change(&change).is_some(), n >= 3);
+        circling.record_results(change.tree, &suite(0));
+        assert_eq!(green.record_change(&change), None, "a rework while all tests pass");
+        green.record_results(change.tree, &suite(9));
     }
 }
 
-// DR-04
+// DR-04 TE-07
 #[test]
-fn a_test_that_fails_again_is_reported_with_the_attempts_that_flipped_it() {
+fn a_test_that_breaks_twice_is_reported_with_the_attempts_that_flipped_it() {
     let mut trail = Trail::default();
     trail.record_results(Digest(9), &results(TestEnd::Failed));
-    trail.record_change(&swap(1, "a()", "b()"));
-    assert_eq!(trail.record_results(Digest(1), &results(TestEnd::Passed)), None);
-    trail.record_change(&swap(2, "c()", "d()"));
-    let circle = trail.record_results(Digest(2), &results(TestEnd::Failed));
+    let ends = [TestEnd::Passed, TestEnd::Failed, TestEnd::Passed];
+    for (tree, end) in (1..).zip(ends) {
+        trail.record_change(&swap(tree, &format!("a{tree}()"), &format!("b{tree}()")));
+        assert_eq!(trail.record_results(Digest(tree), &results(end)), None);
+    }
+    trail.record_change(&swap(4, "c()", "d()"));
     assert_eq!(
-        sentence(circle),
-        "The test slow changed its result after attempts 1 and 2, each of which changed code, and now fails."
+        sentence(trail.record_results(Digest(4), &results(TestEnd::Failed))),
+        "The test slow changed its result after attempts 1, 2, 3 and 4, each of which changed code, and now fails."
     );
-    assert_eq!(trail.record_results(Digest(2), &results(TestEnd::Failed)), None);
+    assert_eq!(trail.record_results(Digest(4), &results(TestEnd::Failed)), None);
 }
 
 // DR-04
@@ -98,20 +103,43 @@ fn repairing_a_broken_test_is_healthy_work() {
     assert_eq!(trail.record_results(Digest(2), &results(TestEnd::Passed)), None);
 }
 
-// DR-04
+// DR-04 TE-07
 #[test]
-fn a_failed_hypothesis_is_reported_when_it_is_used_again() {
+fn a_failed_hypothesis_counts_only_if_the_attempt_goes_over_the_same_lines() {
     let text = "The guard is held across the await point";
+    let attempt = |change| Change { hypothesis: Some(text.to_string()), ..change };
     let mut trail = Trail::default();
-    let attempt =
-        |tree| Change { tree: Digest(tree), hypothesis: Some(text.to_string()), ..Change::default() };
-    assert_eq!(trail.record_change(&attempt(1)), None);
-    assert_eq!(trail.clone().record_change(&attempt(2)), None);
+    assert_eq!(trail.record_change(&attempt(swap(1, "lock();", "let guard = lock();"))), None);
+    let again = attempt(swap(2, "let guard = lock();", "with(lock);"));
+    assert_eq!(trail.clone().record_change(&again), None, "nothing has failed yet");
     trail.record_results(Digest(1), &results(TestEnd::Failed));
+    let elsewhere = attempt(swap(2, "", "let other = lock();"));
+    assert_eq!(trail.clone().record_change(&elsewhere), None, "words alone decide nothing");
     assert_eq!(
-        sentence(trail.record_change(&attempt(2))),
-        "The hypothesis of attempt 2 (\"The guard is held across the await point\") repeats that of attempt 1, which failed (word similarity 100 %)."
+        sentence(trail.record_change(&again)),
+        "Attempt 2 goes over the lines of attempt 1, which failed, and repeats its hypothesis (\"The guard is held across the await point\", word similarity 100 %)."
     );
+}
+
+// CORE-22 TE-07
+#[test]
+fn undoing_a_change_that_broke_a_test_is_a_repair() {
+    let (mut trail, mut last) = (Trail::default(), None);
+    let (old, new) = ("a();\nb();", "c();\nd();");
+    let steps = [(1, "", "x();\ny();", TestEnd::Passed), (2, old, new, TestEnd::Failed)];
+    for (tree, from, to, end) in steps {
+        assert_eq!(super::super::check_change(&mut trail, &mut last, &swap(tree, from, to)), (None, None));
+        assert_eq!(trail.record_results(Digest(tree), &results(end)), None);
+    }
+    let undone = swap(1, new, old);
+    assert_eq!(super::super::check_change(&mut trail.clone(), &mut last.clone(), &undone), (None, None));
+    let (mut green, mut last) = (Trail::default(), None);
+    for (tree, from, to, _) in steps {
+        super::super::check_change(&mut green, &mut last, &swap(tree, from, to));
+        green.record_results(Digest(tree), &results(TestEnd::Passed));
+    }
+    let (circle, reversal) = super::super::check_change(&mut green, &mut last, &undone);
+    assert!(circle.is_some() && reversal.is_some());
 }
 
 // DR-04

@@ -1,7 +1,8 @@
 //! The edits of one file in a window. Finds three edits that change the same lines in the same way.
 //!
 //! Three edits of one file are usually healthy work. In a circle, lines come and go: every edit of the group except
-//! the first removes lines that an earlier one added, or adds lines that an earlier one removed.
+//! the first removes lines that an earlier one added, or adds lines that an earlier one removed. A rewrite alone is not
+//! enough: either lines came back, or the tests failed all along.
 
 use super::lines::{Lines, Touched};
 use super::permille::Permille;
@@ -10,12 +11,17 @@ use serde::{Deserialize, Serialize};
 
 /// The share of common shingles from which two edits count as similar.
 const SIMILAR: Permille = Permille(400);
-/// The minimum share of an edit's lines that undo an earlier edit.
-const MIN_AGAIN: Permille = Permille(300);
+/// The minimum share of an edit's lines that undo an earlier edit. A step that counts itself replaces one line and
+/// adds others.
+const MIN_AGAIN: Permille = Permille(400);
+/// The minimum share of an edit's lines that an earlier edit had removed, to say that lines came back.
+const MIN_BACK: Permille = Permille(200);
+/// The minimum share of a change that must be in the file: a change with as much elsewhere is other work.
+const MIN_WEIGHT: Permille = Permille(600);
+/// The minimum share of an edit that a later one undoes by going over it.
+const MIN_UNDONE: Permille = Permille(500);
 /// The minimum number of edits that make a circle.
 const MIN_GROUP: usize = 3;
-/// Edits of fewer lines need more evidence: healthy work also changes single numbers.
-const MIN_CONCLUSIVE_LINES: usize = 4;
 /// The maximum number of edits that are remembered per file.
 const MAX_EDITS: usize = 16;
 /// The maximum number of hashes that are kept per set. The smallest hashes are a fair sample.
@@ -43,8 +49,16 @@ struct Edit {
     shingles: Sample,
     /// The share of lines that undo an earlier edit.
     again: Permille,
-    /// Whether the edit added a line that an earlier edit had removed.
+    /// Whether lines came back that an earlier edit had removed.
     back: bool,
+    /// The share of the change that is in this file.
+    #[serde(default = "whole")]
+    weight: Permille,
+}
+
+/// The weight of edits that were stored without one.
+fn whole() -> Permille {
+    Permille::WHOLE
 }
 
 /// Who made an edit.
@@ -63,9 +77,10 @@ impl Edits {
         attempt: u32,
         by: Editor,
         touched: &Touched<'_>,
+        weight: Permille,
         failed: impl Fn(u32) -> bool,
     ) -> Option<Group> {
-        let edit = self.new_edit(attempt, by, touched);
+        let edit = self.new_edit(attempt, by, touched, weight);
         let group = match by {
             Editor::Agent => self.find_group(&edit, failed),
             Editor::Engine => None,
@@ -77,19 +92,37 @@ impl Edits {
         group
     }
 
-    fn new_edit(&self, attempt: u32, by: Editor, touched: &Touched<'_>) -> Edit {
-        let (removed, added) = (Sample::of_lines(&touched.removed), Sample::of_lines(&touched.added));
+    /// Whether the last edit goes over what an attempt did: it undoes most of it, or brings lines back.
+    pub(super) fn goes_over(&self, attempt: u32) -> bool {
+        let Some((last, earlier)) = self.0.split_last() else { return false };
+        let undoes = |edit: &Edit| {
+            let undone = edit.added.count_in([&last.removed].into_iter())
+                + edit.removed.count_in([&last.added].into_iter());
+            Permille::share(undone, edit.added.0.len() + edit.removed.0.len()) >= MIN_UNDONE
+        };
+        let of_attempt = |edit: &&Edit| edit.by == Editor::Agent && edit.attempt == attempt;
+        last.weight >= MIN_WEIGHT && (last.back || earlier.iter().filter(of_attempt).any(undoes))
+    }
+
+    fn new_edit(&self, attempt: u32, by: Editor, touched: &Touched<'_>, weight: Permille) -> Edit {
+        let (removed, added) = (Sample::of_lines(&touched.replaced()), Sample::of_lines(&touched.added));
         let removed_again = removed.count_in(self.0.iter().map(|edit| &edit.added));
         let added_again = added.count_in(self.0.iter().map(|edit| &edit.removed));
-        let again = Permille::share(removed_again + added_again, removed.0.len() + added.0.len());
+        let lines = removed.0.len() + added.0.len();
+        let again = Permille::share(removed_again + added_again, lines);
+        let back = added_again > 0 && Permille::share(added_again, lines) >= MIN_BACK;
         let shingles = Sample::of_shingles(touched);
-        Edit { attempt, by, removed, added, shingles, again, back: added_again > 0 }
+        Edit { attempt, by, removed, added, shingles, again, back, weight }
     }
 
     fn find_group(&self, edit: &Edit, failed: impl Fn(u32) -> bool) -> Option<Group> {
         let mut members = Vec::from([edit]);
         let mut share = Permille::WHOLE;
-        for earlier in self.0.iter().rev().filter(|earlier| earlier.by == Editor::Agent) {
+        let is_of_weight = |edit: &&Edit| edit.by == Editor::Agent && edit.weight >= MIN_WEIGHT;
+        if !is_of_weight(&edit) {
+            return None;
+        }
+        for earlier in self.0.iter().rev().filter(is_of_weight) {
             // Only the oldest member may be new work, so nothing older can join the group.
             if members.last().is_some_and(|last| last.again < MIN_AGAIN) {
                 break;
@@ -107,13 +140,9 @@ impl Edits {
     }
 }
 
-/// Whether the edits are enough evidence. Small edits are enough only if a removed line came back, or if every attempt
-/// before the last failed.
+/// Whether the edits are enough evidence: removed lines came back, or every attempt before the last failed.
 fn is_conclusive(members: &[&Edit], failed: impl Fn(u32) -> bool) -> bool {
-    let is_small = |edit: &&Edit| edit.removed.0.len() + edit.added.0.len() < MIN_CONCLUSIVE_LINES;
-    !members.iter().any(is_small)
-        || members.iter().any(|member| member.back)
-        || members.iter().skip(1).all(|member| failed(member.attempt))
+    members.iter().any(|member| member.back) || members.iter().skip(1).all(|member| failed(member.attempt))
 }
 
 /// A set of hashes in ascending order, truncated to the smallest ones.

@@ -113,7 +113,7 @@ fn load<T: DeserializeOwned>(name: &str) -> Vec<T> {
     set.cases
 }
 
-fn kind(circle: &Circle) -> &'static str {
+pub(super) fn kind(circle: &Circle) -> &'static str {
     match circle {
         Circle::Tree { .. } => "tree",
         Circle::Edits { .. } => "edits",

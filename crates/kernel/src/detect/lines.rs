@@ -29,6 +29,9 @@ const TRIVIAL_LINES: &[&str] = &[
     "}else{",
 ];
 
+/// The maximum number of added lines of a hunk that are searched for the longer version of a removed line.
+const MAX_LONGER_LINES: usize = 50;
+
 /// The maximum length of a trivial line, without white space.
 const MAX_TRIVIAL_LENGTH: usize = 10;
 
@@ -49,11 +52,27 @@ pub(super) struct Touched<'c> {
     pub(super) added: Lines<'c>,
     /// Added lines that replace others: their hunk also removed lines.
     pub(super) substituted: Lines<'c>,
+    /// Removed lines that were only extended: an added line of their hunk starts with all their words, and has more.
+    extended: Lines<'c>,
 }
 
 impl<'c> Touched<'c> {
     pub(super) fn is_empty(&self) -> bool {
         self.removed.is_empty() && self.added.is_empty()
+    }
+
+    /// The removed lines without those that were only extended.
+    pub(super) fn replaced(&self) -> Lines<'c> {
+        let mut replaced = self.removed.clone();
+        for (hash, line) in &self.extended {
+            subtract(&mut replaced, *hash, line.count);
+        }
+        replaced
+    }
+
+    /// The number of lines touched.
+    pub(super) fn size(&self) -> usize {
+        total(&self.removed) + total(&self.added)
     }
 
     /// Hashes of pairs of neighbouring words, from all lines.
@@ -69,7 +88,14 @@ impl<'c> Touched<'c> {
         if is_reformatting(hunk) {
             return;
         }
-        let removed = hunk.removed.iter().filter(|line| add_line(&mut self.removed, line).is_some()).count();
+        let mut removed = 0;
+        for line in &hunk.removed {
+            let Some(hash) = add_line(&mut self.removed, line) else { continue };
+            removed += 1;
+            if hunk.added.iter().take(MAX_LONGER_LINES).any(|longer| extends(longer, line)) {
+                count_one(&mut self.extended, hash, line);
+            }
+        }
         for line in &hunk.added {
             let hash = add_line(&mut self.added, line);
             if let Some(hash) = hash.filter(|_| removed > 0) {
@@ -84,8 +110,19 @@ impl<'c> Touched<'c> {
             subtract(&mut self.removed, hash, moved);
             subtract(&mut self.added, hash, moved);
             subtract(&mut self.substituted, hash, moved);
+            subtract(&mut self.extended, hash, moved);
         }
     }
+}
+
+/// Whether a line starts with all words of another one, and has more.
+fn extends(longer: &str, line: &str) -> bool {
+    let mut rest = words(longer);
+    words(line).all(|word| rest.next() == Some(word)) && rest.next().is_some()
+}
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|ch: char| !ch.is_alphanumeric() && ch != '_').filter(|word| !word.is_empty())
 }
 
 /// The lines that one change touched, by file.

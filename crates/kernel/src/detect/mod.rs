@@ -16,6 +16,8 @@ mod words;
 
 #[cfg(test)]
 mod fixtures_tests;
+#[cfg(test)]
+mod sequences_tests;
 
 pub use circle::{Circle, Trail};
 pub use oscillation::{Oscillation, oscillation};
@@ -32,7 +34,8 @@ pub(crate) fn check_change(
     change: &Change,
 ) -> (Option<Circle>, Option<Reversal>) {
     let files = lines::touched_lines(change);
-    let reversal = last.as_ref().and_then(|last| last.find_reversal(change, &files));
+    let undone = last.as_ref().filter(|_| !trail.last_attempt_broke_a_test());
+    let reversal = undone.and_then(|last| last.find_reversal(change, &files));
     let circle = trail.record_lines(change, &files);
     *last = Some(Trace::new(change, &files));
     (circle, reversal)

@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 
 /// The minimum share of the previous change that must be undone.
 const MIN_UNDONE: Permille = Permille(800);
+/// The minimum share of all lines of the previous change that must be undone: a correction in one of many files is not a
+/// reversal.
+const MIN_UNDONE_OF_ALL: Permille = Permille(500);
 /// The minimum number of significant lines; a smaller change is not judged.
 const MIN_LINES: usize = 2;
 
@@ -48,6 +51,12 @@ struct FileTrace {
     added: Counts,
 }
 
+impl FileTrace {
+    fn touched(&self) -> usize {
+        self.added.iter().chain(&self.removed).map(|(_, times)| *times as usize).sum()
+    }
+}
+
 impl Trace {
     pub(super) fn new(change: &Change, files: &Files<'_>) -> Trace {
         let file_trace = |touched: &Touched<'_>| FileTrace {
@@ -64,12 +73,19 @@ impl Trace {
             return None;
         }
         let mut worst: Option<Reversal> = None;
+        let (mut undone, mut restored) = (0, 0);
         for (path, before) in &self.files {
-            let found = now.get(path.as_str()).and_then(|after| file_reversal(path, before, after));
+            let Some(after) = now.get(path.as_str()) else { continue };
+            let Some((reversal, restored_here)) = file_reversal(path, before, after) else { continue };
+            undone += reversal.undone as usize;
+            restored += restored_here;
             let largest = worst.as_ref().map_or(Permille(0), |reversal| reversal.share);
-            worst = found.filter(|reversal| reversal.share > largest).or(worst);
+            worst = Some(reversal).filter(|reversal| reversal.share > largest).or(worst);
         }
-        worst
+        let touched = self.files.values().map(FileTrace::touched).sum();
+        let new_lines = now.values().map(|after| lines::total(&after.added)).sum::<usize>() - restored;
+        // Whoever undoes a change and does more than that has another idea.
+        worst.filter(|_| Permille::share(undone, touched) >= MIN_UNDONE_OF_ALL && new_lines <= undone)
     }
 }
 
@@ -79,17 +95,19 @@ pub fn reversal(previous: &Change, current: &Change) -> Option<Reversal> {
         .find_reversal(current, &lines::touched_lines(current))
 }
 
-fn file_reversal(path: &str, before: &FileTrace, after: &Touched<'_>) -> Option<Reversal> {
+/// The reversal of one file, and the number of lines that it restores.
+fn file_reversal(path: &str, before: &FileTrace, after: &Touched<'_>) -> Option<(Reversal, usize)> {
     let removed_again = lines::overlap(&before.added, &after.removed);
     let added_again = lines::overlap(&before.removed, &after.added);
-    let times = |(_, times): &(u32, u32)| *times as usize;
-    let touched = before.added.iter().chain(&before.removed).map(times).sum();
+    let touched = before.touched();
     let undone = removed_again + added_again;
     let share = Permille::share(undone, touched);
     if touched < MIN_LINES || share < MIN_UNDONE || is_rewrite(before, after, removed_again, added_again) {
         return None;
     }
-    Some(Reversal { file: path.to_string(), undone: to_u32(undone), touched: to_u32(touched), share })
+    let reversal =
+        Reversal { file: path.to_string(), undone: to_u32(undone), touched: to_u32(touched), share };
+    Some((reversal, added_again))
 }
 
 /// Whether lines were replaced by new ones without restoring any old line: that is progress, not a reversal.

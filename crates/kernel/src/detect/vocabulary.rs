@@ -41,8 +41,7 @@ const FAINT_DENIAL: &[&str] = &[
 /// Words that make the number after them a reference to a location or a round.
 #[rustfmt::skip]
 const REFERENCE: &[&str] = &[
-    "attempt", "column", "finding", "issue", "iteration", "line", "lines", "page", "round", "section",
-    "step",
+    "attempt", "column", "finding", "issue", "iteration", "line", "lines", "round",
 ];
 
 /// Stems that change the meaning of a claim when one replaces the other.

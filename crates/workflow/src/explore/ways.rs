@@ -89,7 +89,12 @@ impl<'p> WayGraph<'p> {
 
     fn explore(&mut self, machine: &Machine<'_>) {
         for start in machine.starts(None, Confidence::High) {
-            self.connect(Place::Start, Place::Phase(start.phase, None), None, Onward::Routed, false);
+            let to = Place::Phase(start.phase, None);
+            self.connect(
+                machine,
+                Place::Start,
+                WayEdge { to, signal: None, onward: Onward::Routed, back: false },
+            );
         }
         let mut seen: BTreeSet<(PhaseId, Option<PhaseId>)> = BTreeSet::new();
         let mut open: Vec<MachineNode> = machine.starts(None, Confidence::High);
@@ -102,8 +107,9 @@ impl<'p> WayGraph<'p> {
                 Work::Flow { .. } => {
                     let joined = Place::Joined(node.phase, node.caller);
                     // No task runs if all results are reused. Also, other tasks may have run before this one.
-                    self.connect(entry, joined, None, Onward::Routed, false);
-                    self.explore_tasks(machine, node.phase, entry, joined);
+                    let skip = WayEdge { to: joined, signal: None, onward: Onward::Routed, back: false };
+                    self.connect(machine, entry, skip);
+                    self.explore_tasks(machine, node.phase, joined);
                     joined
                 }
                 Work::Role { .. }
@@ -118,14 +124,11 @@ impl<'p> WayGraph<'p> {
         }
     }
 
-    /// Explores the sub-flow of one task between these positions.
-    fn explore_tasks(&mut self, machine: &Machine<'_>, flow: PhaseId, entry: Place, joined: Place) {
+    /// Explores the sub-flow of one task, which ends at this position.
+    fn explore_tasks(&mut self, machine: &Machine<'_>, flow: PhaseId, joined: Place) {
         let mut seen: BTreeSet<(PhaseId, Option<PhaseId>)> = BTreeSet::new();
         let mut open = machine.starts(Some(flow), Confidence::High);
-        for start in &open {
-            self.first.entry(flow).or_default().insert(start.phase);
-            self.connect(entry, Place::Phase(start.phase, None), None, Onward::Routed, false);
-        }
+        self.first.entry(flow).or_default().extend(open.iter().map(|start| start.phase));
         while let Some(node) = open.pop() {
             if seen.insert((node.phase, node.caller)) {
                 let from = Place::Phase(node.phase, node.caller);
@@ -160,14 +163,23 @@ impl<'p> WayGraph<'p> {
                 };
                 let onward = Onward::of(self.program, node.phase, &edge.route.action, target, edge.effect);
                 let back = edge.route.action.is_back();
-                self.connect(from, to, Some(edge.signal), onward, back);
+                self.connect(machine, from, WayEdge { to, signal: Some(edge.signal), onward, back });
             }
         }
         found
     }
 
-    fn connect(&mut self, from: Place, to: Place, signal: Option<SignalId>, onward: Onward, back: bool) {
-        self.edges.entry(from).or_default().insert(WayEdge { to, signal, onward, back });
+    /// Adds an edge. One that leads to a sub-flow also leads to the phases with which its tasks start.
+    fn connect(&mut self, machine: &Machine<'_>, from: Place, edge: WayEdge) {
+        if let Place::Phase(flow, _) = edge.to
+            && matches!(self.program.phase(flow).work, Work::Flow { .. })
+        {
+            for start in machine.starts(Some(flow), Confidence::High) {
+                let to = Place::Phase(start.phase, None);
+                self.edges.entry(from).or_default().insert(WayEdge { to, ..edge.clone() });
+            }
+        }
+        self.edges.entry(from).or_default().insert(edge);
     }
 
     /// What changes for `target` when this position is left.

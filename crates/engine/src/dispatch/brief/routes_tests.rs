@@ -428,11 +428,15 @@ impl<'p> MarkedRun<'p> {
             return;
         }
         self.first_attempts.insert(id, whole.clone());
+        // A route to a sub-flow leads to the phases with which its tasks start.
+        let receivers = [Some(id.phase), self.program.phase(id.phase).owner];
         let led_here = rulings.iter().rev().find_map(|ruling| match &ruling.verdict {
-            Disposition::Follow { action, target } if *target == Some(id.phase) => Some((ruling, action)),
+            Disposition::Follow { action, target } if target.is_some() && receivers.contains(target) => {
+                Some((ruling, action, *target))
+            }
             _ => None,
         });
-        let Some((ruling, action)) = led_here else { return };
+        let Some((ruling, action, target)) = led_here else { return };
         let route = (name(ruling.phase), self.program.signal(ruling.signal).to_string(), name(id.phase));
         let has = |section: BriefSection| brief.iter().any(|part| part.section == section);
         let stated = hand_overs.stated.get(&route).copied().unwrap_or_default();
@@ -446,8 +450,7 @@ impl<'p> MarkedRun<'p> {
         // A phase that runs for the first time must be given its sender's report, unless the work came by a plain
         // `next`.
         let effect = ruling.effects.first().copied();
-        let is_plain =
-            Onward::of(self.program, ruling.phase, action, Some(id.phase), effect) == Onward::Plainly;
+        let is_plain = Onward::of(self.program, ruling.phase, action, target, effect) == Onward::Plainly;
         let task = dispatch.task.as_deref();
         // A role that reads a tree is given the reports of its authors on every way in.
         for said in self.latest(0, task) {

@@ -57,14 +57,15 @@ pub fn change(tree: u64, path: &str, removed: &[&str], added: &[&str]) -> Change
     }
 }
 
-/// A change with this hypothesis that adds one line to a separate file.
+/// A change with this hypothesis that replaces the line of the tree before.
 pub fn tried(tree: u64, hypothesis: &str) -> Change {
-    let path = format!("src/part_{tree}.cpp");
-    let line = format!("apply_correction_{tree}(body);");
-    Change { hypothesis: Some(hypothesis.to_string()), ..change(tree, &path, &[], &[line.as_str()]) }
+    let line = |tree: u64| format!("apply_correction_{tree}(body);");
+    let (before, now) = (line(tree - 1), line(tree));
+    let change = change(tree, "src/corrections.cpp", &[before.as_str()], &[now.as_str()]);
+    Change { hypothesis: Some(hypothesis.to_string()), ..change }
 }
 
-/// The implementer repeats a failed hypothesis: the shortest real circle.
+/// The implementer repeats a failed hypothesis on the lines that failed: the shortest real circle.
 pub fn goes_in_a_circle(run: &mut Run) {
     let reason = "The warm start carries impulses of contacts that no longer exist into the next frame.";
     implements(run, tried(41, reason));

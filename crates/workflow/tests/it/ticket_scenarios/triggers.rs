@@ -5,6 +5,7 @@ use super::attempts::{
     leaves_incomplete, on_solver, results, tried,
 };
 use crate::support::{Run, Setup, finding, happening, ticket};
+use remand_kernel::change::Change;
 use remand_kernel::change::TestEnd::{Failed, Flaky, Passed};
 use remand_kernel::finding::Finding;
 use remand_workflow::walk::WalkStep;
@@ -53,23 +54,33 @@ fn test_results_that_oscillate_are_a_circle() {
     );
 }
 
-// DR-04
+// DR-04 TE-07
 #[test]
-fn a_hypothesis_that_failed_before_is_a_circle() {
-    let mut run = at_implement();
-    implements(
-        &mut run,
-        tried(1, "The bias velocity enters the block twice, once by the row and once by the body."),
-    );
-    checks_fail(&mut run, &[("energy_stays", Failed)]);
-    implements(&mut run, tried(2, "The inverse of the effective mass is stale after the bodies moved."));
-    checks_fail(&mut run, &[("energy_stays", Failed)]);
-    implements(
-        &mut run,
-        tried(3, "Bias velocity enters the block twice: once by the row and once by the body."),
-    );
-    assert_eq!(run.last(), "implement: circle → to findings");
-    assert!(run.why().contains("repeats that of attempt 1, which failed"), "{}", run.why());
+fn a_hypothesis_that_failed_before_is_a_circle_on_the_lines_that_failed() {
+    let claims = [
+        "The bias velocity enters the block twice, once by the row and once by the body.",
+        "The inverse of the effective mass is stale after the bodies moved.",
+        "Bias velocity enters the block twice: once by the row and once by the body.",
+    ];
+    let (bias, mass) = (&["row.add(bias);"][..], &["mass.invert();"][..]);
+    let attempt = |at: usize, path: &str, removed, added| {
+        let hypothesis = Some(claims[at].to_string());
+        Change { hypothesis, ..change(at as u64 + 1, path, removed, added) }
+    };
+    let after = |last: Change| {
+        let mut run = at_implement();
+        implements(&mut run, attempt(0, "src/bias.cpp", &[], bias));
+        checks_fail(&mut run, &[("energy_stays", Failed)]);
+        implements(&mut run, attempt(1, "src/mass.cpp", &[], mass));
+        checks_fail(&mut run, &[("energy_stays", Failed)]);
+        implements(&mut run, last);
+        run
+    };
+    let circle = after(attempt(2, "src/bias.cpp", bias, &["body.add(once);"]));
+    assert_eq!(circle.last(), "implement: circle → to findings");
+    assert!(circle.why().contains("goes over the lines of attempt 1, which failed"), "{}", circle.why());
+    let elsewhere = after(attempt(2, "src/other.cpp", &[], &["body.add(once);"]));
+    assert_eq!(elsewhere.last(), "implement: done → next (write-tests)");
 }
 
 // DR-04
@@ -124,8 +135,8 @@ fn a_revision_that_leaves_the_design_as_it_is_does_not_reopen_implementation() {
 #[test]
 fn oscillating_tests_are_seen_although_the_test_writer_changes_files_too() {
     let mut run = at_implement();
-    let ends = [Failed, Passed, Failed];
-    for (at, end) in (1..).zip(ends) {
+    let ends = [(Failed, Passed), (Passed, Failed), (Failed, Passed)];
+    for (at, (rests, leaks)) in (1..).zip(ends) {
         let path = format!("src/{at}.cpp");
         implements(&mut run, change(at, &path, &[], &["one_more_correction(row);"]));
         let test = format!("TEST(Energy, case_{at})");
@@ -133,7 +144,7 @@ fn oscillating_tests_are_seen_although_the_test_writer_changes_files_too() {
             change: Some(change(100 + at, "tests/energy.cpp", &[], &[test.as_str()])),
             ..happening("write-tests", "done")
         });
-        checks_fail(&mut run, &[("stack_rests", end), ("no_leaks", Failed)]);
+        checks_fail(&mut run, &[("stack_rests", rests), ("no_leaks", leaks)]);
     }
     assert_eq!(run.last(), "quality-gate: circle → to findings");
 }
@@ -402,7 +413,7 @@ fn run_requesting_a_prototype() -> Run {
 }
 
 /// One function rewritten three times, with lines that are added and removed.
-fn three_like_edits() -> [remand_kernel::change::Change; 3] {
+fn three_like_edits() -> [Change; 3] {
     let first = ["block.lambda += delta;", "return max(block.lambda, block.floor);"];
     let second = ["block.lambda += 2 * delta;", "return min(block.lambda, block.floor);"];
     let third = ["block.lambda += delta;", "return max(block.lambda, block.limit);"];
