@@ -43,7 +43,9 @@ mod upstream;
 mod view;
 
 pub use contacts::{Contacts, Traffic};
-pub use policy::{ConfineError, Enforcement, EnforcementLevel, Policy, PrivateFolders, TEMPORARY_FOLDERS};
+pub use policy::{
+    ConfineError, Enforcement, EnforcementLevel, Policy, PrivateFolders, TEMPORARY_FOLDERS, UNCONFINED,
+};
 pub use privacy::Privacy;
 pub use service::{PROXY_VARIABLES, ServiceAddress};
 

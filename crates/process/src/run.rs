@@ -1,6 +1,7 @@
 //! Runs one job to its end.
 
 use super::cancel::Cancel;
+use super::confine::UNCONFINED;
 use super::ended::{CapturedOutput, Exit, JobEnd};
 use super::job::{ProcessJob, Survivors};
 use super::lookup::{self, SpawnError};
@@ -48,7 +49,7 @@ fn run_to_end(job: &ProcessJob, cancel: &Cancel, watch: Option<LineWatch>) -> Re
     let never_started = running.is_unconfined();
     let end = running.end(&job.limits, cause, started);
     match end.exit {
-        Exit::Code(code) if code != 0 && never_started => {
+        Exit::Code(UNCONFINED) if never_started => {
             let name = job.argv.first().map(|name| name.to_string_lossy().into_owned());
             let text = end.stderr.text();
             let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());

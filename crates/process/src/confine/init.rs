@@ -6,7 +6,7 @@
 
 use super::channel::{self, InitMessage};
 use super::ended::ProgramEnd;
-use super::policy::{ConfineError, Policy};
+use super::policy::{ConfineError, Policy, UNCONFINED};
 use super::program::ConfinedProgram;
 use super::{limits, namespaces};
 use rustix::process::{Pid, WaitOptions, getpid, setsid, wait};
@@ -39,7 +39,7 @@ pub(super) fn run(
         Err(error) => {
             // Without the message, the supervisor sees that this process ended.
             let _ = channel::send(&channel, &failure(&error));
-            return Err(error);
+            std::process::exit(UNCONFINED);
         }
     };
     channel::send(&channel, &InitMessage::Started).map_err(supervisor_error)?;
@@ -80,11 +80,7 @@ fn failure(error: &ConfineError) -> InitMessage {
         ConfineError::Private { what, source } => {
             InitMessage::NotPrivate { what: what.clone(), why: source.to_string() }
         }
-        other => {
-            let causes = std::iter::successors(std::error::Error::source(other), |cause| cause.source());
-            let why: String = causes.map(|cause| format!(": {cause}")).collect();
-            InitMessage::Failed { why: format!("{other}{why}") }
-        }
+        other => InitMessage::Failed { why: other.chain() },
     }
 }
 

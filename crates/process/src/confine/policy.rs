@@ -155,3 +155,15 @@ pub enum ConfineError {
     #[error("`{program}` could not be started inside the sandbox")]
     Exec { program: String, source: io::Error },
 }
+
+impl ConfineError {
+    /// The error with its causes, in one line.
+    pub fn chain(&self) -> String {
+        let causes = std::iter::successors(std::error::Error::source(self), |cause| cause.source());
+        let causes: String = causes.map(|cause| format!(": {cause}")).collect();
+        format!("{self}{causes}")
+    }
+}
+
+/// The exit code of a supervisor that could not start its program.
+pub const UNCONFINED: i32 = 125;
