@@ -10,6 +10,8 @@ mod capabilities;
 mod channel;
 mod contacts;
 #[cfg(target_os = "linux")]
+mod devices;
+#[cfg(target_os = "linux")]
 mod ended;
 #[cfg(target_os = "linux")]
 mod filter;
@@ -21,6 +23,8 @@ mod hello;
 mod init;
 mod landlocked;
 mod limits;
+#[cfg(target_os = "linux")]
+mod mounts;
 #[cfg(target_os = "linux")]
 mod namespaces;
 #[cfg(target_os = "linux")]

@@ -195,3 +195,71 @@ fn a_hundred_programs_start_simultaneously() {
     });
     assert!(ends.iter().all(|end| matches!(end, Ok(Exit::Code(0)))), "{ends:?}");
 }
+
+// BX-03
+#[test]
+fn nothing_about_files_outside_can_be_changed() {
+    let lab = Lab::new();
+    let file = lab.path("outside/file");
+    fs::create_dir(lab.path("hidden")).unwrap();
+    fs::write(lab.path("hidden/key"), "precious").unwrap();
+    let state = |path: &std::path::Path| {
+        use std::os::unix::fs::MetadataExt;
+        let found = path.metadata().unwrap();
+        (found.mode(), found.uid(), found.gid(), found.mtime(), found.mtime_nsec(), found.atime())
+    };
+    let paths = ["outside", "outside/file", "hidden/key"].map(|path| lab.path(path));
+    let before: Vec<_> = paths.iter().map(|path| state(path)).collect();
+    let mut attacks: Vec<String> = Vec::new();
+    for path in
+        ["../outside", "../outside/file", "../hidden/key", "/etc/passwd", "/dev/null", "/proc/self/comm"]
+    {
+        attacks.extend([
+            python(&format!("import os; os.chmod(\"{path}\", 0o4777)")),
+            python(&format!("import os; os.utime(\"{path}\", (1, 1))")),
+            python(&format!("import os; os.setxattr(\"{path}\", \"user.own\", b\"x\")")),
+            python(&format!("import os; os.chown(\"{path}\", 1, 1)")),
+            python(&format!("import os; f = os.open(\"{path}\", os.O_RDONLY); os.fchmod(f, 0o777)")),
+            python(&format!("import os; f = os.open(\"{path}\", os.O_RDONLY); os.utime(f, (1, 1))")),
+        ]);
+    }
+    attacks.push("chattr +i ../outside/file".to_string());
+    attacks.push("echo x >/proc/sys/kernel/core_pattern".to_string());
+    attacks.push("echo x >/sys/kernel/mm/transparent_hugepage/enabled".to_string());
+    attacks.push("ls -d /dev/kmsg || ls -d /dev/mem || ls -d /dev/vda || ls -d /dev/sda".to_string());
+    attacks.push("touch /dev/own".to_string());
+    attacks.push("touch /own".to_string());
+    let attacks: Vec<&str> = attacks.iter().map(String::as_str).collect();
+    let policy = Policy { hidden: vec![lab.path("hidden")], ..isolated(&lab) };
+    assert_eq!(successful_attacks(&lab, policy.clone(), &attacks), Vec::<String>::new());
+    assert_eq!(paths.iter().map(|path| state(path)).collect::<Vec<_>>(), before);
+    assert_eq!(fs::read_to_string(file).unwrap(), "precious");
+    let own = [
+        "echo x >own && chmod 700 own && touch -d @1 own && ln own again && mv again other".to_string(),
+        python("import os; os.setxattr(\".\", \"user.own\", b\"x\")"),
+        "echo x >/dev/shm/own && chmod 600 /dev/shm/own".to_string(),
+        python("import pty; pty.spawn([\"sh\", \"-c\", \"tty && echo x >/dev/tty\"])"),
+        "echo x >/dev/stdout && head -c 1 /dev/urandom >/dev/null".to_string(),
+    ];
+    let own: Vec<&str> = own.iter().map(String::as_str).collect();
+    assert_eq!(successful_attacks(&lab, policy, &own), own);
+}
+
+// BX-03
+#[test]
+fn what_may_be_written_may_be_inside_what_may_only_be_read() {
+    let lab = Lab::new();
+    fs::create_dir_all(lab.path("outside/own/deep")).unwrap();
+    fs::write(lab.path("outside/single"), "").unwrap();
+    let mut policy = isolated(&lab);
+    policy.read_write.extend([
+        lab.path("outside/own"),
+        lab.path("outside/own/deep"),
+        lab.path("outside/single"),
+    ]);
+    let own = ["echo x >../outside/own/new", "echo x >../outside/own/deep/new", "echo x >../outside/single"];
+    assert_eq!(successful_attacks(&lab, policy.clone(), &own), own);
+    let moved = "mv ../outside/own/new ../outside/own/deep/moved";
+    assert_eq!(successful_attacks(&lab, policy.clone(), &[moved]), [moved]);
+    assert_eq!(successful_attacks(&lab, policy, &["touch ../outside/own", "touch ../outside/new"]).len(), 1);
+}

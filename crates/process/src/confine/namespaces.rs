@@ -5,7 +5,7 @@
 
 use super::gateway::{PrivateNetwork, ServicePlaces};
 use super::policy::{ConfineError, Policy, TEMPORARY_FOLDERS};
-use super::{netlink, view};
+use super::{devices, netlink, view};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount, mount_remount};
 use rustix::process::{getegid, geteuid};
@@ -32,7 +32,7 @@ pub(super) fn temporary_folder(policy: &Policy) -> Option<&'static Path> {
 pub(super) fn policy_within(policy: &Policy) -> Policy {
     let mut within = Policy { shared_memory: true, ..policy.clone() };
     let folders = policy.private.iter().flat_map(|private| &private.folders);
-    let terminals = [view::TERMINALS, view::NEW_TERMINAL].map(PathBuf::from);
+    let terminals = [devices::TERMINALS, devices::NEW_TERMINAL, devices::TERMINAL].map(PathBuf::from);
     within.read_write.extend(folders.chain(&terminals).filter(|path| path.exists()).cloned());
     if policy.has_private_network() {
         (within.network, within.sockets) = (true, true);
