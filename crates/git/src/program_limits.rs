@@ -106,6 +106,8 @@ impl GitProgramLimits {
         job.marker = format!("{}/git/{number}", self.marker);
         let mut policy = self.policy_for(&scratch, writes, reads);
         policy.hidden.extend(self.secret.iter().cloned());
+        policy.private =
+            Some(PrivateFolders { storage: scratch.join("private"), ..PrivateFolders::default() });
         let policy = policy.to_json().map_err(|source| SpawnError::Confine { source })?;
         let [program_variable, policy_variable] = variables.map(OsString::from);
         let program = self.program.clone().into_os_string();

@@ -6,15 +6,25 @@
 
 #[cfg(target_os = "linux")]
 mod capabilities;
+#[cfg(target_os = "linux")]
+mod channel;
 mod contacts;
+#[cfg(target_os = "linux")]
+mod devices;
+#[cfg(target_os = "linux")]
+mod ended;
 #[cfg(target_os = "linux")]
 mod filter;
 #[cfg(target_os = "linux")]
 mod gateway;
 #[cfg(target_os = "linux")]
 mod hello;
+#[cfg(target_os = "linux")]
+mod init;
 mod landlocked;
 mod limits;
+#[cfg(target_os = "linux")]
+mod mounts;
 #[cfg(target_os = "linux")]
 mod namespaces;
 #[cfg(target_os = "linux")]
@@ -23,6 +33,8 @@ mod netlink;
 mod packets;
 mod policy;
 mod privacy;
+#[cfg(target_os = "linux")]
+mod program;
 pub mod programs;
 #[cfg(target_os = "linux")]
 mod readable;
@@ -35,7 +47,9 @@ mod upstream;
 mod view;
 
 pub use contacts::{Contacts, Traffic};
-pub use policy::{ConfineError, Enforcement, EnforcementLevel, Policy, PrivateFolders, TEMPORARY_FOLDERS};
+pub use policy::{
+    ConfineError, Enforcement, EnforcementLevel, Policy, PrivateFolders, TEMPORARY_FOLDERS, UNCONFINED,
+};
 pub use privacy::Privacy;
 pub use service::{PROXY_VARIABLES, ServiceAddress};
 
@@ -115,12 +129,16 @@ pub fn run_confined(policy: &Policy, argv: &[OsString]) -> Result<Infallible, Co
     let (program, rest) = argv.split_first().ok_or(ConfineError::NoProgram)?;
     #[cfg(target_os = "linux")]
     {
-        supervisor::supervise(policy, program, rest)
+        match init::is_this_process() {
+            true => init::run(policy, program, rest),
+            false => supervisor::supervise(policy, program, rest),
+        }
     }
     #[cfg(not(target_os = "linux"))]
     {
         use std::os::unix::process::CommandExt;
         start_session();
+        limits::forbid_core_files()?;
         limits::apply(policy)?;
         let source = std::process::Command::new(program).args(rest).exec();
         Err(ConfineError::Exec { program: program.to_string_lossy().into_owned(), source })
@@ -142,5 +160,7 @@ fn start_session() {
 
 #[cfg(test)]
 mod confine_tests;
+#[cfg(all(test, target_os = "linux"))]
+mod isolation_tests;
 #[cfg(test)]
 mod service_tests;

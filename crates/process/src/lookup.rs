@@ -21,6 +21,8 @@ pub enum SpawnError {
     Marker { marker: String },
     #[error("the sandbox cannot be set up")]
     Confine { source: crate::confine::ConfineError },
+    #[error("the sandbox of {program} could not be set up: {why}")]
+    Unconfined { program: String, why: String },
     #[error("{program} could not be started")]
     Start { program: String, source: io::Error },
 }

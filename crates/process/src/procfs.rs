@@ -99,6 +99,13 @@ fn parse(pid: i32, text: &str) -> Option<Stat> {
     })
 }
 
+/// Whether a process is the first one of a process namespace below this one.
+pub(super) fn is_init(pid: i32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
+    numbers.split_whitespace().skip(1).last() == Some("1")
+}
+
 /// Reads a variable from the environment that a process was started with.
 pub(super) fn variable(pid: i32, name: &str) -> Option<Vec<u8>> {
     let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;

@@ -1,6 +1,7 @@
 //! Runs one job to its end.
 
 use super::cancel::Cancel;
+use super::confine::UNCONFINED;
 use super::ended::{CapturedOutput, Exit, JobEnd};
 use super::job::{ProcessJob, Survivors};
 use super::lookup::{self, SpawnError};
@@ -45,7 +46,23 @@ fn run_to_end(job: &ProcessJob, cancel: &Cancel, watch: Option<LineWatch>) -> Re
         Running::start(job, command, watch).map_err(|error| lookup::start_error(&program, error))?;
     let _watch = cancel.watch(running.messages());
     let cause = running.wait(&job.limits);
-    Ok(running.end(&job.limits, cause, started))
+    let never_started = running.is_unconfined();
+    let end = running.end(&job.limits, cause, started);
+    match end.exit {
+        Exit::Code(UNCONFINED) if never_started => {
+            let name = job.argv.first().map(|name| name.to_string_lossy().into_owned());
+            let text = end.stderr.text();
+            let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+            let why = lines.collect::<Vec<_>>().join("; ");
+            Err(SpawnError::Unconfined { program: name.unwrap_or_default(), why })
+        }
+        Exit::Code(_)
+        | Exit::Signal(_)
+        | Exit::TimedOut
+        | Exit::Silent
+        | Exit::Lingered
+        | Exit::Cancelled => Ok(end),
+    }
 }
 
 fn build_command(job: &ProcessJob) -> Result<(Command, PathBuf), SpawnError> {
@@ -64,6 +81,7 @@ fn build_command(job: &ProcessJob) -> Result<(Command, PathBuf), SpawnError> {
             let mut policy = confined.policy.clone();
             policy.watched = true;
             policy.memory = [policy.memory, job.limits.memory].into_iter().flatten().min();
+            policy.processes = [policy.processes, job.limits.processes].into_iter().flatten().min();
             let arguments = crate::confine::arguments(&policy, program.as_os_str(), arguments)
                 .map_err(|source| SpawnError::Confine { source })?;
             let mut command = Command::new(&confined.exe);

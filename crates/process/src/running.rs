@@ -175,9 +175,10 @@ impl Running {
     fn ask_to_end(&mut self, grace: Duration) {
         let until = Instant::now() + grace;
         self.family.remember_descendants();
-        // Both can fail: the processes may be gone, or the leader may just be starting its own session.
-        let _ = kill_process_group(self.leader, Signal::TERM);
-        let _ = kill_process(self.leader, Signal::TERM);
+        // The leader may just be starting its own session, and then has no group. It may also be gone.
+        if kill_process_group(self.leader, Signal::TERM).is_err() {
+            let _ = kill_process(self.leader, Signal::TERM);
+        }
         self.receive_until(until, Running::is_over);
         if self.is_over() {
             self.family.wait_until_gone(until);
@@ -190,7 +191,7 @@ impl Running {
         self.family.remember_descendants();
         let is_program_alive = self.leader_kind == LeaderKind::Supervisor && !self.is_over();
         let mut strays = self.family.sweep();
-        if self.leader_kind == LeaderKind::Supervisor && self.exited && !self.stopped {
+        if self.is_unconfined() {
             // The supervisor was killed, so some processes may no longer be its descendants.
             self.family.lose_supervisor();
             strays += self.family.sweep();
@@ -209,6 +210,11 @@ impl Running {
             strays += self.family.sweep();
         }
         strays.saturating_sub(usize::from(is_program_alive))
+    }
+
+    /// Whether the supervisor ended without a program: otherwise it waits before it exits.
+    pub fn is_unconfined(&self) -> bool {
+        self.leader_kind == LeaderKind::Supervisor && self.exited && !self.stopped
     }
 
     fn is_over(&self) -> bool {

@@ -90,9 +90,20 @@ impl Family {
         self.remembered.extend(self.descendants().into_iter().map(|stat| stat.process));
     }
 
-    /// The visible descendants of the leader.
+    /// The visible descendants of the leader, without an init: that belongs to the sandbox.
     pub fn descendants(&self) -> Vec<Stat> {
-        self.leader.map(procfs::descendants).unwrap_or_default()
+        self.with_init().0
+    }
+
+    /// The visible descendants of the leader, and its init.
+    fn with_init(&self) -> (Vec<Stat>, Option<Process>) {
+        let mut descendants = self.leader.map(procfs::descendants).unwrap_or_default();
+        if self.leader_kind == LeaderKind::Program {
+            return (descendants, None);
+        }
+        let is_init = |stat: &Stat| Some(stat.parent) == self.leader && procfs::is_init(stat.process.pid);
+        let init = descendants.iter().position(is_init).map(|at| descendants.swap_remove(at));
+        (descendants, init.filter(|stat| stat.alive).map(|stat| stat.process))
     }
 
     /// Kills until no process is left, and counts the killed ones. The leader must not be reaped before the sweep.
@@ -100,9 +111,16 @@ impl Family {
         let deadline = Instant::now() + KILL_TIMEOUT;
         let mut killed = BTreeSet::new();
         loop {
-            let remaining: Vec<Process> = self.living();
-            if remaining.is_empty() || Instant::now() > deadline {
+            let (remaining, init) = (self.living(), self.with_init().1);
+            if remaining.is_empty() && init.is_none() || Instant::now() > deadline {
                 return killed.len();
+            }
+            if let Some(init) = init {
+                // The kernel kills whatever else is in the namespace.
+                killed.extend(remaining);
+                init.kill();
+                thread::sleep(PAUSE);
+                continue;
             }
             if let Some(group) =
                 self.group.and_then(Pid::from_raw).filter(|_| self.leader_kind == LeaderKind::Program)

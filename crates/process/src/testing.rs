@@ -1,7 +1,7 @@
 //! Shared by the tests of this and other crates: a test binary that acts as `remand confine`.
 #![allow(clippy::expect_used, clippy::panic)]
 
-use crate::confine::{Policy, run_confined};
+use crate::confine::{Policy, UNCONFINED, run_confined};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -31,8 +31,8 @@ pub fn act_as_confine() {
     let argv: Vec<OsString> = std::env::var(ARGV).expect("argv").split('\u{1f}').map(Into::into).collect();
     let policy = Policy::from_argument(&policy).expect("a policy");
     let Err(error) = run_confined(&policy, &argv);
-    eprintln!("error: {error}");
-    std::process::exit(125);
+    eprintln!("{}", error.chain());
+    std::process::exit(UNCONFINED);
 }
 
 /// Waits until a file ends with a line feed, and reads it.

@@ -32,14 +32,15 @@ pub fn run(args: &Args) -> Result<ExitCode, CommandFailure> {
     std::process::exit(rehearsal::play(&script, &info));
 }
 
-pub fn confine(args: &Confine) -> Result<ExitCode, CommandFailure> {
+pub fn confine(args: &Confine) -> ! {
     let result = sandbox::Policy::from_argument(&args.policy)
         .and_then(|policy| sandbox::run_confined(&policy, &args.argv));
     match result {
         Ok(never) => match never {},
+        // The engine reads both.
         Err(error) => {
-            Err(CommandFailure::user(error.to_string(), "this command is for the engine")
-                .with_sources(&error))
+            eprintln!("{}", error.chain());
+            std::process::exit(sandbox::UNCONFINED)
         }
     }
 }

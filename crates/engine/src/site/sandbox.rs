@@ -49,6 +49,7 @@ impl SandboxScope<'_> {
             shown: private.shown,
             sockets: self.sandbox.unix_sockets,
             shared_memory: self.sandbox.shared_memory,
+            processes: self.sandbox.processes,
             ..Policy::default()
         }
     }

@@ -1,6 +1,9 @@
 //! The capabilities of root inside the sandbox: only those for files, signals and user ids.
 
-use rustix::thread::{CapabilitySet, clear_ambient_capability_set, remove_capability_from_bounding_set};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities,
+};
 
 /// The capabilities that programs need if they run as root.
 const KEPT: [CapabilitySet; 7] = [
@@ -19,5 +22,8 @@ pub(super) fn drop_administrative() {
     let _ = clear_ambient_capability_set();
     for capability in CapabilitySet::all().iter().filter(|capability| !KEPT.contains(capability)) {
         let _ = remove_capability_from_bounding_set(capability);
+    }
+    if let Ok(sets) = capabilities(None) {
+        let _ = set_capabilities(None, CapabilitySets { inheritable: CapabilitySet::empty(), ..sets });
     }
 }

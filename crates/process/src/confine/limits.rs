@@ -4,20 +4,56 @@ use super::policy::{ConfineError, Policy};
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 
-/// Sets the policy's limits on this process. Also disables core files, which would look like changes to the tree.
+/// Disables core files of this process and of what it starts: they would look like changes to the tree.
+pub(super) fn forbid_core_files() -> Result<(), ConfineError> {
+    limit(Resource::Core, "core files", 0)
+}
+
+/// Sets the policy's limits on this process.
 pub(super) fn apply(policy: &Policy) -> Result<(), ConfineError> {
-    limit(Resource::Core, "core files", 0)?;
     if let Some(bytes) = policy.memory {
         limit(Resource::Data, "memory", bytes)?;
     }
     if let Some(bytes) = policy.file_size {
         limit(Resource::Fsize, "file size", bytes)?;
     }
-    if let Some(count) = policy.processes {
+    if let Some(processes) = policy.processes {
         // The kernel counts all threads of the user, so the existing ones are added.
-        limit(Resource::Nproc, "processes", count.saturating_add(threads_of_user()))?;
+        limit(Resource::Nproc, "processes", tasks(processes).saturating_add(threads_of_user()))?;
     }
     Ok(())
+}
+
+/// Sets the policy's limits on the init of a program, in the namespaces of the program.
+#[cfg(target_os = "linux")]
+pub(super) fn apply_within(policy: &Policy) -> Result<(), ConfineError> {
+    apply(&Policy { processes: None, ..policy.clone() })?;
+    let Some(tasks) = policy.processes.map(tasks) else { return Ok(()) };
+    if is_process_number_limit_private() {
+        // The limit of the namespace above is lower; nothing in this one can exceed that.
+        let _ = std::fs::write("/proc/sys/kernel/pid_max", (RESERVED + tasks).to_string());
+    }
+    // The kernel counts the processes of the user namespace, which an ordinary user has alone.
+    limit(Resource::Nproc, "processes", tasks)
+}
+
+/// The lowest process numbers, which the kernel uses only once.
+#[cfg(target_os = "linux")]
+const RESERVED: u64 = 300;
+
+/// Whether each process namespace has its own limit on process numbers, as since Linux 6.14. Before, the machine has one.
+#[cfg(target_os = "linux")]
+fn is_process_number_limit_private() -> bool {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (6, 14)
+}
+
+/// How many threads a number of processes may have together. Many runtimes start one for each processor.
+fn tasks(processes: u64) -> u64 {
+    const LEAST: u64 = 8;
+    let processors = std::thread::available_parallelism().map_or(1, |number| number.get() as u64);
+    processes.saturating_mul(processors.max(LEAST))
 }
 
 /// Limits the private writable memory of a child that has just been started.

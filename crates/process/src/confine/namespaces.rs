@@ -5,16 +5,23 @@
 
 use super::gateway::{PrivateNetwork, ServicePlaces};
 use super::policy::{ConfineError, Policy, TEMPORARY_FOLDERS};
-use super::{netlink, view};
+use super::{devices, netlink, view};
 use rustix::io::Errno;
+use rustix::mount::{MountFlags, mount, mount_remount};
 use rustix::process::{getegid, geteuid};
-use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
+use rustix::thread::{
+    CapabilitySet, UnshareFlags, capabilities, configure_capability_in_ambient_set, set_capabilities,
+};
 use std::collections::BTreeMap;
+use std::ffi::CStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The program's private folder for temporary files. Its path is short, because the paths of sockets are limited.
+/// The folder in which the kernel shows processes.
+const PROCESSES: &str = "/proc";
+
+/// The program's own folder for temporary files. Its path is short, as sockets need it.
 pub(super) fn temporary_folder(policy: &Policy) -> Option<&'static Path> {
     let own = policy.private.iter().flat_map(|private| &private.folders);
     let own: Vec<&Path> = own.map(PathBuf::as_path).collect();
@@ -25,7 +32,7 @@ pub(super) fn temporary_folder(policy: &Policy) -> Option<&'static Path> {
 pub(super) fn policy_within(policy: &Policy) -> Policy {
     let mut within = Policy { shared_memory: true, ..policy.clone() };
     let folders = policy.private.iter().flat_map(|private| &private.folders);
-    let terminals = [view::TERMINALS, view::NEW_TERMINAL].map(PathBuf::from);
+    let terminals = [devices::TERMINALS, devices::NEW_TERMINAL, devices::TERMINAL].map(PathBuf::from);
     within.read_write.extend(folders.chain(&terminals).filter(|path| path.exists()).cloned());
     if policy.has_private_network() {
         (within.network, within.sockets) = (true, true);
@@ -48,14 +55,14 @@ pub(super) fn enter_user_namespace() -> Result<(), ConfineError> {
     fs::write("/proc/self/gid_map", format!("{group} {group} 1")).map_err(failed)
 }
 
-/// Makes network, shared memory and folders of the calling thread private, as far as the policy requires. Returns the
-/// network, to be served by a thread outside.
+/// Makes processes, network, shared memory and folders of what the calling thread starts private, as far as the policy says. Returns the network,
+/// to be served by a thread outside.
 pub(super) fn enter_private(policy: &Policy) -> Result<Option<PrivateNetwork>, ConfineError> {
     let Some(private) = &policy.private else { return Ok(None) };
     let sockets = view::named_sockets();
     let failed = |what: &str, source: io::Error| ConfineError::Private { what: what.to_string(), source };
-    enter(UnshareFlags::NEWNS | UnshareFlags::NEWIPC)
-        .map_err(|error| failed("shared memory", error.into()))?;
+    let namespaces = UnshareFlags::NEWNS | UnshareFlags::NEWIPC | UnshareFlags::NEWUTS | UnshareFlags::NEWPID;
+    enter(namespaces).map_err(|error| failed("processes, files and shared memory", error.into()))?;
     if !policy.has_private_network() {
         view::mount_all(policy, private, &sockets, &BTreeMap::new())?;
         return Ok(None);
@@ -67,6 +74,54 @@ pub(super) fn enter_private(policy: &Policy) -> Result<Option<PrivateNetwork>, C
     view::mount_all(policy, private, &sockets, &places.names)?;
     let network = places.listen(&policy.services).map_err(|source| failed("the services", source))?;
     Ok(Some(network))
+}
+
+/// Keeps the capabilities of this thread in the init that it starts. Root keeps them anyway.
+pub(super) fn keep_capabilities() -> Result<(), ConfineError> {
+    let failed =
+        |error: Errno| ConfineError::Private { what: "the capabilities".to_string(), source: error.into() };
+    if geteuid().is_root() {
+        return Ok(());
+    }
+    let mut sets = capabilities(None).map_err(failed)?;
+    sets.inheritable = sets.permitted;
+    set_capabilities(None, sets).map_err(failed)?;
+    for capability in sets.permitted.iter() {
+        configure_capability_in_ambient_set(capability, true).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Mounts a `/proc` that shows only the processes of this namespace.
+pub(super) fn mount_processes() -> Result<(), ConfineError> {
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    mount("proc", PROCESSES, "proc", flags, None::<&CStr>)
+        .map_err(|error| ConfineError::Private { what: PROCESSES.to_string(), source: error.into() })
+}
+
+/// Makes `/proc` read-only: some of its files change the machine.
+pub(super) fn protect_processes() -> Result<(), ConfineError> {
+    let flags = MountFlags::BIND
+        | MountFlags::RDONLY
+        | MountFlags::NOSUID
+        | MountFlags::NODEV
+        | MountFlags::NOEXEC
+        | MountFlags::RELATIME;
+    mount_remount(PROCESSES, flags, c"")
+        .map_err(|error| ConfineError::Private { what: PROCESSES.to_string(), source: error.into() })
+}
+
+/// Lets nobody in this user namespace make further namespaces. Without one, the filter of system calls has to do.
+pub(super) fn forbid_nested() {
+    const WHOLE_RANGE: &str = "4294967295";
+    let is_initial = fs::read_to_string("/proc/self/uid_map")
+        .is_ok_and(|map| map.split_whitespace().eq(["0", "0", WHOLE_RANGE]));
+    if is_initial {
+        return;
+    }
+    for kind in ["user", "mnt", "pid", "net", "ipc", "uts", "cgroup", "time"] {
+        let _ = fs::write(format!("/proc/sys/user/max_{kind}_namespaces"), "0");
+    }
 }
 
 #[allow(deprecated, reason = "deprecated because of `UnshareFlags::FILES`, which is not used here")]

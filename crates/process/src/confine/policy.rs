@@ -38,7 +38,8 @@ pub struct Policy {
     pub memory: Option<u64>,
     /// Maximum size in bytes of a file that it writes.
     pub file_size: Option<u64>,
-    /// Processes and threads in addition to the user's existing ones; does not apply to root.
+    /// Simultaneous processes, each with a number of threads. In namespaces, the kernel enforces the limit for everything
+    /// in them; elsewhere it counts all processes of the user, and none of root.
     pub processes: Option<u64>,
     /// File to write the `Enforcement` to, as JSON, before the program starts.
     pub report: Option<PathBuf>,
@@ -146,6 +147,8 @@ pub enum ConfineError {
     Limit { what: &'static str, value: u64, source: io::Error },
     #[error("{what} could not be made private")]
     Private { what: String, source: io::Error },
+    #[error("the program could not be started in its namespaces: {why}")]
+    Init { why: String },
     #[error("the supervisor process could not be set up")]
     Supervisor { source: io::Error },
     #[error("the kernel rejected the sandbox: {why}")]
@@ -153,3 +156,15 @@ pub enum ConfineError {
     #[error("`{program}` could not be started inside the sandbox")]
     Exec { program: String, source: io::Error },
 }
+
+impl ConfineError {
+    /// The error with its causes, in one line.
+    pub fn chain(&self) -> String {
+        let causes = std::iter::successors(std::error::Error::source(self), |cause| cause.source());
+        let causes: String = causes.map(|cause| format!(": {cause}")).collect();
+        format!("{self}{causes}")
+    }
+}
+
+/// The exit code of a supervisor that could not start its program.
+pub const UNCONFINED: i32 = 125;

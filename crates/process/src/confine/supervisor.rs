@@ -1,33 +1,60 @@
-//! The supervisor: the parent process of a confined program. It restricts the program, not itself, and kills all
-//! descendants of the program.
+//! The supervisor: the process between the engine and a confined program. It restricts the program, not itself, and ends
+//! everything that the program started.
 //!
-//! The kernel makes the supervisor the parent of every orphaned descendant, even of one that has left its process group
-//! and session and cleared its environment. So all descendants of the supervisor belong to the program. The program can
-//! neither signal nor trace the supervisor.
+//! With namespaces, an init is between the supervisor and the program, and all processes of the program end with the init.
+//! Without, the kernel makes the supervisor the parent of every orphaned descendant, even of one that has left its process
+//! group and session and cleared its environment. The program can neither signal nor trace the supervisor.
 
+use super::channel::{self, InitMessage, InitMessages};
+use super::ended::ProgramEnd;
 use super::filter::{self, Tracing};
 use super::gateway::{PrivateNetwork, ServedNetwork};
-use super::policy::{ConfineError, Enforcement, EnforcementLevel, HOSTS, PRIVATE, Policy};
-use super::service::PROXY_VARIABLES;
-use super::{capabilities, landlocked, limits, namespaces};
+use super::policy::{ConfineError, Enforcement, Policy};
+use super::program::{ConfinedProgram, in_thread};
+use super::{init, landlocked, limits, namespaces};
 use crate::kill_descendants;
 use rustix::process::{
-    Pid, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process, set_child_subreaper,
-    set_parent_process_death_signal,
+    Pid, Signal, WaitOptions, getpid, getppid, kill_process, kill_process_group, set_child_subreaper,
+    set_parent_process_death_signal, waitpid,
 };
 use signal_hook::consts::{SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
+use std::net::Shutdown;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command};
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
 
 /// How long a signal to this process may take to arrive.
 const PAUSE: Duration = Duration::from_millis(200);
+
+/// What the supervisor waits for.
+enum Event {
+    Signal(i32),
+    /// The init reports the end of the program.
+    Ended(ProgramEnd),
+}
+
+/// The process that the supervisor started.
+struct Started {
+    /// The init, or the program if there is none.
+    child: Pid,
+    init: Option<Init>,
+    network: Option<PrivateNetwork>,
+}
+
+struct Init {
+    channel: UnixStream,
+    messages: InitMessages,
+}
 
 /// Starts the program under the policy and exits with its status.
 pub(super) fn supervise(
@@ -38,67 +65,173 @@ pub(super) fn supervise(
     let parent = getppid();
     let report = policy.report.as_deref().map(create_report).transpose()?;
     let contacts = policy.contacts.as_deref().map(create_report).transpose()?;
-    let supervisor_error = |source: io::Error| ConfineError::Supervisor { source };
     let mut signals =
         Signals::new([SIGCHLD, SIGCONT, SIGTERM, SIGINT, SIGQUIT, SIGHUP]).map_err(supervisor_error)?;
     super::start_session();
     let user_namespace = policy.private.as_ref().map(|_| namespaces::enter_user_namespace());
     set_parent_process_death_signal(Some(Signal::HUP)).map_err(|error| supervisor_error(error.into()))?;
     set_child_subreaper(Some(getpid())).map_err(|error| supervisor_error(error.into()))?;
-    limits::apply(policy)?;
-    let start = StartedProgram { policy, report, program, rest };
-    let (child, network) = match user_namespace {
-        None => start.in_thread(Isolation::Shared),
-        Some(Ok(())) => match start.in_thread(Isolation::Private) {
-            Err(ConfineError::Private { .. }) if !is_required(policy) => start.in_thread(Isolation::Shared),
+    limits::forbid_core_files()?;
+    let confined = ConfinedProgram { policy, program, rest };
+    let Started { child, init, network } = match user_namespace {
+        None => start_shared(&confined, report.as_ref()),
+        Some(Ok(())) => match start_private(&confined, report.as_ref()) {
+            Err(ConfineError::Private { .. }) if !is_required(policy) => {
+                start_shared(&confined, report.as_ref())
+            }
             started => started,
         },
         Some(Err(error)) if is_required(policy) => Err(error),
-        Some(Err(_)) => start.in_thread(Isolation::Shared),
+        Some(Err(_)) => start_shared(&confined, report.as_ref()),
     }?;
     let network = network.map(|network| network.serve(contacts)).transpose().map_err(supervisor_error)?;
     let save_contacts = || network.iter().for_each(ServedNetwork::save);
-    let child = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if getppid() != parent {
         exit_without_engine();
     }
-    let mut program_status = None;
-    for signal in signals.forever() {
-        let status = match signal {
-            SIGHUP | SIGCONT if getppid() != parent => exit_without_engine(),
-            SIGCHLD => reap(child),
-            SIGCONT => None,
-            // The signal is meant for the program, which receives it through its process group.
-            _ => continue,
-        };
-        match (status, program_status) {
-            (Some(status), _) if policy.watched => {
-                // The engine kills and counts the remaining processes and then continues this one with SIGCONT. The
-                // death of the engine must send the same signal; if that cannot be set, the check below catches most
-                // cases.
-                let _ = set_parent_process_death_signal(Some(Signal::CONT));
-                // If the engine has already died, nothing would continue this process after it stops.
-                if getppid() != parent {
-                    exit_without_engine();
+    let (sender, events) = channel();
+    let of_init = sender.clone();
+    spawn(move || pass_on_signals(&mut signals, &sender))?;
+    let init = match init {
+        None => None,
+        Some(Init { channel, messages }) => {
+            spawn(move || pass_on_end(messages, &of_init))?;
+            Some(channel)
+        }
+    };
+    let mut program_end = None;
+    for event in events {
+        let end = match event {
+            Event::Signal(SIGHUP | SIGCONT) if getppid() != parent => exit_without_engine(),
+            Event::Signal(SIGCHLD) => reap(child),
+            Event::Signal(SIGCONT) => match program_end {
+                Some(end) => {
+                    save_contacts();
+                    exit_with(end)
                 }
-                save_contacts();
-                // A process can always signal itself.
-                let _ = kill_process(getpid(), Signal::STOP);
-                program_status = Some(status);
+                None => None,
+            },
+            Event::Signal(signal) => {
+                if init.is_some() {
+                    forward(signal, child);
+                }
+                // Without an init, the program gets the signal itself: it is in the same process group.
+                None
             }
-            (Some(status), _) => {
-                kill_descendants(getpid());
-                save_contacts();
-                exit_with(status);
+            Event::Ended(end) => Some(end),
+        };
+        let Some(end) = end.filter(|_| program_end.is_none()) else { continue };
+        program_end = Some(end);
+        if policy.watched {
+            // The engine kills and counts the remaining processes and then continues this one with SIGCONT. The
+            // death of the engine must send the same signal; if that cannot be set, the check below catches most
+            // cases.
+            let _ = set_parent_process_death_signal(Some(Signal::CONT));
+            // If the engine has already died, nothing would continue this process after it stops.
+            if getppid() != parent {
+                exit_without_engine();
             }
-            (None, Some(status)) if signal == SIGCONT => {
-                save_contacts();
-                exit_with(status)
+            save_contacts();
+            // A process can always signal itself.
+            let _ = kill_process(getpid(), Signal::STOP);
+        } else {
+            match &init {
+                Some(channel) => end_init(channel, child),
+                None => drop(kill_descendants(getpid())),
             }
-            (None, _) => {}
+            save_contacts();
+            exit_with(end);
         }
     }
     Err(supervisor_error(io::Error::other("the signal handler stopped")))
+}
+
+fn supervisor_error(source: io::Error) -> ConfineError {
+    ConfineError::Supervisor { source }
+}
+
+fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), ConfineError> {
+    thread::Builder::new().name("events".to_string()).spawn(work).map(drop).map_err(supervisor_error)
+}
+
+fn pass_on_signals(signals: &mut Signals, events: &Sender<Event>) {
+    for signal in signals.forever() {
+        // Nobody receives events only while this process exits.
+        let _ = events.send(Event::Signal(signal));
+    }
+}
+
+fn pass_on_end(messages: InitMessages, events: &Sender<Event>) {
+    for message in messages {
+        if let InitMessage::Ended(end) = message {
+            let _ = events.send(Event::Ended(end));
+        }
+    }
+}
+
+/// Sends a signal to the program and whatever is in its process group. The init does not react to it.
+fn forward(signal: i32, init: Pid) {
+    if let Some(signal) = Signal::from_named_raw(signal) {
+        // This fails if the group is gone, or does not exist yet.
+        let _ = kill_process_group(init, signal);
+    }
+}
+
+/// Ends the init, and with it everything that the program left running.
+fn end_init(channel: &UnixStream, init: Pid) {
+    // If the channel is closed, the init has already ended.
+    let _ = channel.shutdown(Shutdown::Both);
+    let _ = waitpid(Some(init), WaitOptions::empty());
+}
+
+fn start_shared(program: &ConfinedProgram<'_>, report: Option<&File>) -> Result<Started, ConfineError> {
+    limits::apply(program.policy)?;
+    let child = program.start_shared(report)?;
+    Ok(Started { child: pid_of(&child)?, init: None, network: None })
+}
+
+/// Starts an init in new namespaces, and the program below it.
+fn start_private(program: &ConfinedProgram<'_>, report: Option<&File>) -> Result<Started, ConfineError> {
+    let (channel, of_init) = UnixStream::pair().map_err(supervisor_error)?;
+    let (mut init, network) = in_thread(|| {
+        let network = namespaces::enter_private(program.policy)?;
+        Ok((start_init(of_init.into())?, network))
+    })?;
+    let stdin = io::stdin();
+    // This fails if the init has already ended, which the missing message shows.
+    let _ = channel::send_files(&channel, stdin.as_fd(), report.map(AsFd::as_fd));
+    let mut messages = InitMessages::new(channel.try_clone().map_err(supervisor_error)?);
+    let error = match messages.next() {
+        Some(InitMessage::Started) => {
+            let init_channel = Init { channel, messages };
+            return Ok(Started { child: pid_of(&init)?, init: Some(init_channel), network });
+        }
+        Some(InitMessage::NotPrivate { what, why }) => {
+            ConfineError::Private { what, source: io::Error::other(why) }
+        }
+        Some(InitMessage::Failed { why }) => ConfineError::Init { why },
+        Some(InitMessage::Ended(_)) | None => {
+            ConfineError::Init { why: "it ended before the program started".to_string() }
+        }
+    };
+    drop(messages);
+    drop(channel);
+    let _ = init.wait();
+    Err(error)
+}
+
+/// Starts this program again, as an init.
+fn start_init(channel: OwnedFd) -> Result<Child, ConfineError> {
+    namespaces::keep_capabilities()?;
+    let mut arguments = std::env::args_os();
+    let mut command = Command::new("/proc/self/exe");
+    command.args(arguments.by_ref().skip(1)).env(init::ROLE, "1").stdin(channel);
+    command.spawn().map_err(|source| ConfineError::Private { what: "the processes".to_string(), source })
+}
+
+fn pid_of(child: &Child) -> Result<Pid, ConfineError> {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    pid.ok_or_else(|| supervisor_error(io::Error::other("a process has no number")))
 }
 
 fn create_report(path: &Path) -> Result<File, ConfineError> {
@@ -109,80 +242,6 @@ fn is_required(policy: &Policy) -> bool {
     policy.private.as_ref().is_some_and(|private| private.required)
 }
 
-/// Whether the program gets the private network and folders of its policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Isolation {
-    Private,
-    Shared,
-}
-
-/// The program to start.
-struct StartedProgram<'s> {
-    policy: &'s Policy,
-    report: Option<File>,
-    program: &'s OsString,
-    rest: &'s [OsString],
-}
-
-impl StartedProgram<'_> {
-    /// Starts the program in a new thread: namespaces, Landlock, seccomp and capabilities restrict only the calling thread
-    /// and the processes that it starts.
-    fn in_thread(&self, isolation: Isolation) -> Result<(Child, Option<PrivateNetwork>), ConfineError> {
-        let started = thread::scope(|scope| scope.spawn(|| self.start(isolation)).join());
-        let panicked = io::Error::other("the thread that starts the program panicked");
-        started.map_err(|_| ConfineError::Supervisor { source: panicked })?
-    }
-
-    fn start(&self, isolation: Isolation) -> Result<(Child, Option<PrivateNetwork>), ConfineError> {
-        let network = match isolation {
-            Isolation::Private => namespaces::enter_private(self.policy)?,
-            Isolation::Shared => None,
-        };
-        capabilities::drop_administrative();
-        let within = match isolation {
-            Isolation::Private => namespaces::policy_within(self.policy),
-            Isolation::Shared => self.policy.clone(),
-        };
-        let mut enforced = landlocked::enter(&within)?;
-        let tracing =
-            if enforced.files == EnforcementLevel::None { Tracing::Denied } else { Tracing::WithinSandbox };
-        enforced.add_filter(filter::enter(&within, tracing), &within);
-        enforced.add_isolation(isolation, self.policy);
-        if let (Some(mut report), Some(path)) = (self.report.as_ref(), &self.policy.report) {
-            let json = serde_json::to_vec(&enforced).map_err(|source| ConfineError::Unwritable { source })?;
-            report.write_all(&json).map_err(|source| ConfineError::Report { path: path.clone(), source })?;
-        }
-        let mut command = Command::new(self.program);
-        command.args(self.rest);
-        let temporary = namespaces::temporary_folder(self.policy);
-        if let Some(folder) = temporary.filter(|_| isolation == Isolation::Private) {
-            command.env("TMPDIR", folder);
-        }
-        if network.is_some() {
-            for name in PROXY_VARIABLES {
-                command.env_remove(name);
-            }
-        }
-        let program = || self.program.to_string_lossy().into_owned();
-        let child = command.spawn().map_err(|source| ConfineError::Exec { program: program(), source })?;
-        Ok((child, network))
-    }
-}
-
-impl Enforcement {
-    /// Adds the effect of the private network, or the gap if there is none.
-    fn add_isolation(&mut self, isolation: Isolation, policy: &Policy) {
-        match isolation {
-            Isolation::Private if policy.has_private_network() => self.network = EnforcementLevel::Full,
-            Isolation::Shared if policy.private.is_some() => {
-                self.gaps.push(PRIVATE.to_string());
-                self.gaps.extend((!policy.services.is_empty()).then(|| HOSTS.to_string()));
-            }
-            Isolation::Private | Isolation::Shared => {}
-        }
-    }
-}
-
 /// Reports how much of the policy would be enforced. Restricts only a short-lived thread.
 pub(super) fn enforcement(policy: &Policy) -> Enforcement {
     let mut enforced = landlocked::enforcement(policy);
@@ -191,29 +250,37 @@ pub(super) fn enforcement(policy: &Policy) -> Enforcement {
     enforced
 }
 
-/// Reaps all processes that ended, and returns the status of the program if it is among them.
-fn reap(child: Option<Pid>) -> Option<WaitStatus> {
+/// Reaps all processes that ended, and returns the end of the child if it is among them.
+fn reap(child: Pid) -> Option<ProgramEnd> {
     let mut ended = None;
     while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
-        if Some(pid) == child {
-            ended = Some(status);
+        if pid == child {
+            ended = Some(ProgramEnd::from(status));
         }
     }
     ended
 }
 
-/// Exits with the program's status. All its descendants are gone.
-fn exit_with(status: WaitStatus) -> ! {
-    if let Some(signal) = status.terminating_signal().and_then(Signal::from_named_raw) {
-        // The first signal may only reset a handler of the Rust runtime. If neither signal ends the process, it exits
-        // below.
-        for _ in 0..2 {
-            let _ = kill_process(getpid(), signal);
-            thread::sleep(PAUSE);
+/// Exits in the way that the program ended. All its descendants are gone.
+fn exit_with(end: ProgramEnd) -> ! {
+    match end {
+        ProgramEnd::Code(code) => std::process::exit(code),
+        ProgramEnd::Signal(number) => {
+            if matches!(number, SIGHUP | SIGINT | SIGQUIT | SIGTERM) {
+                // This process handles these signals, so it has to go back to what they usually do.
+                let _ = emulate_default_handler(number);
+            }
+            if let Some(signal) = Signal::from_named_raw(number) {
+                // The first signal may only reset a handler of the Rust runtime. If neither signal ends the process, it
+                // exits below.
+                for _ in 0..2 {
+                    let _ = kill_process(getpid(), signal);
+                    thread::sleep(PAUSE);
+                }
+            }
+            std::process::exit(128 + number)
         }
     }
-    let signalled = status.terminating_signal().map(|signal| 128 + signal);
-    std::process::exit(status.exit_status().or(signalled).unwrap_or(1))
 }
 
 /// Kills all descendants and exits, because the engine is gone.

@@ -3,6 +3,8 @@
 //! Only paths that the policy names remain visible inside them. The mounts are in the mount namespace of the calling
 //! thread, and disappear with its last process.
 
+use super::devices::{self, SHARED_MEMORY, TERMINALS};
+use super::mounts;
 use super::policy::{ConfineError, Policy, PrivateFolders};
 use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags, fstatvfs, openat};
 use rustix::mount::{
@@ -18,12 +20,6 @@ use std::path::{Path, PathBuf};
 
 /// The folder with the sockets of system services.
 const RUN: &str = "/run";
-
-const SHARED_MEMORY: &str = "/dev/shm";
-
-/// The folder of pseudo-terminals, and the device that makes new ones.
-pub(super) const TERMINALS: &str = "/dev/pts";
-pub(super) const NEW_TERMINAL: &str = "/dev/ptmx";
 
 /// The file in which programs look up names first.
 const HOSTS: &str = "/etc/hosts";
@@ -112,8 +108,8 @@ pub(super) fn mount_all(
     let covers = covers(policy, private)?;
     let kept = kept(policy, private, &covers)?;
     let links = links(policy, &covers);
-    // Outer paths come first, so that a hidden folder inside a kept one is covered, and a kept folder inside a hidden
-    // one stays visible.
+    devices::mount_devices(policy)?;
+    // In the order of the paths, so that a hidden folder inside a kept one is covered, and the other way round.
     let paths: BTreeSet<&PathBuf> = covers.keys().chain(kept.keys()).collect();
     for path in paths {
         match (covers.get(path), kept.get(path)) {
@@ -131,8 +127,6 @@ pub(super) fn mount_all(
     }
     let substitutes = substitutes(names)?;
     mount_memory(Path::new(SHARED_MEMORY), "mode=1777")?;
-    // Few programs need a terminal, so the program starts even if the machine refuses new ones.
-    let _ = mount_terminals();
     if !names.is_empty() {
         bind(&substitutes.hosts, Path::new(HOSTS))?;
     }
@@ -145,7 +139,14 @@ pub(super) fn mount_all(
             bind(&substitutes.nothing, path)?;
         }
     }
-    // This comes last, because mount points for the kept paths had to be created in these folders.
+    let mut writable: Vec<PathBuf> = [SHARED_MEMORY, TERMINALS].map(PathBuf::from).to_vec();
+    let is_private = |cover: &Cover| matches!(cover, Cover::Private(_));
+    writable.extend(covers.iter().filter(|(_, cover)| is_private(cover)).map(|(path, _)| path.clone()));
+    writable.extend(policy.read_write.iter().filter_map(|path| path.canonicalize().ok()));
+    let is_made = |entry: &Kept| !matches!(entry.changes, Changes::Refused);
+    writable.extend(kept.iter().filter(|(_, entry)| is_made(entry)).map(|(path, _)| path.clone()));
+    mounts::forbid_changes_outside(&writable)?;
+    // Only now, since the kept paths needed mount points.
     for path in covers.iter().filter(|(_, cover)| matches!(cover, Cover::Empty)).map(|(path, _)| path) {
         make_read_only(path)?;
     }
@@ -175,7 +176,7 @@ fn covers(policy: &Policy, private: &PrivateFolders) -> Result<BTreeMap<PathBuf,
     Ok(covers)
 }
 
-/// The paths that stay visible inside covered folders, outer ones first.
+/// The paths that stay visible inside covered folders, and those that may be changed, outer ones first.
 fn kept(
     policy: &Policy,
     private: &PrivateFolders,
@@ -197,7 +198,14 @@ fn kept(
     }
     let is_covered =
         |path: &Path| covers.keys().any(|cover| path.starts_with(cover)) && !covers.contains_key(path);
-    paths.retain(|path, _| is_covered(path));
+    // Everything else can be read where it is, and written only at a mount of its own. Devices are mounted separately.
+    let made: Vec<PathBuf> = policy.read_write.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    let is_inside_made = |path: &Path| made.iter().any(|other| other != path && path.starts_with(other));
+    let is_own_mount = |path: &Path, changes: &Changes| {
+        let is_elsewhere = path.starts_with("/dev") || path.parent().is_none() || covers.contains_key(path);
+        matches!(changes, Changes::Made) && !is_elsewhere && !is_inside_made(path)
+    };
+    paths.retain(|path, changes| is_covered(path) || is_own_mount(path, changes));
     let mut kept = BTreeMap::new();
     for (path, changes) in paths {
         let entry = Kept { opened: open(&path)?, is_folder: path.is_dir(), changes };
@@ -249,31 +257,22 @@ fn substitutes(names: &BTreeMap<String, IpAddr>) -> Result<Substitutes, ConfineE
     Ok(substitutes)
 }
 
-fn failed(path: &Path, source: io::Error) -> ConfineError {
+pub(super) fn failed(path: &Path, source: io::Error) -> ConfineError {
     ConfineError::Private { what: path.display().to_string(), source }
 }
 
 /// Opens a path so that it can be mounted elsewhere after it is covered.
-fn open(path: &Path) -> Result<OwnedFd, ConfineError> {
+pub(super) fn open(path: &Path) -> Result<OwnedFd, ConfineError> {
     let opened = openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
     opened.map_err(|error| failed(path, error.into()))
 }
 
-fn bind(source: &OwnedFd, path: &Path) -> Result<(), ConfineError> {
+pub(super) fn bind(source: &OwnedFd, path: &Path) -> Result<(), ConfineError> {
     let opened = format!("/proc/self/fd/{}", source.as_raw_fd());
     mount_bind_recursive(opened, path).map_err(|error| failed(path, error.into()))
 }
 
-/// Mounts pseudo-terminals that no other program has open.
-fn mount_terminals() -> Result<(), ConfineError> {
-    let folder = Path::new(TERMINALS);
-    let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
-    mount("devpts", folder, "devpts", flags, c"newinstance,ptmxmode=0666,mode=0620")
-        .map_err(|error| failed(folder, error.into()))?;
-    bind(&open(&folder.join("ptmx"))?, Path::new(NEW_TERMINAL))
-}
-
-/// Mounts a folder as an overlay, so that changes to it are stored in another folder.
+/// Mounts a folder so that changes to it are made in a folder for changes.
 fn mount_layers(lower: &OwnedFd, changes: &Path, path: &Path) -> Result<(), ConfineError> {
     let layer = |name: &str| {
         let folder = changes.join(name);
@@ -290,7 +289,7 @@ fn mount_layers(lower: &OwnedFd, changes: &Path, path: &Path) -> Result<(), Conf
     mount("overlay", path, "overlay", flags, options.as_c_str()).map_err(|error| failed(path, error.into()))
 }
 
-fn mount_memory(path: &Path, options: &str) -> Result<(), ConfineError> {
+pub(super) fn mount_memory(path: &Path, options: &str) -> Result<(), ConfineError> {
     let options = std::ffi::CString::new(options).unwrap_or_default();
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
     mount("tmpfs", path, "tmpfs", flags, options.as_c_str()).map_err(|error| failed(path, error.into()))

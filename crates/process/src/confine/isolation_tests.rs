@@ -1,0 +1,265 @@
+//! Tests of programs in namespaces: who sees whom, how they end, and what they cannot start.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+use super::confine_tests::{Lab, python, successful_attacks};
+use super::*;
+use crate::testing::wait_for;
+use crate::{Cancel, Exit, SpawnError, run};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// A policy whose program is in namespaces.
+fn isolated(lab: &Lab) -> Policy {
+    let private =
+        PrivateFolders { storage: lab.path("storage"), required: true, ..PrivateFolders::default() };
+    Policy { private: Some(private), ..lab.policy() }
+}
+
+fn is_alive(pid: i32) -> bool {
+    crate::procfs::stat(pid).is_some_and(|stat| stat.alive)
+}
+
+/// The numbers of this process's descendants that run this command line, as seen from outside.
+fn find(argument: &str) -> Vec<i32> {
+    let own = i32::try_from(std::process::id()).unwrap();
+    let all = crate::procfs::descendants(own).into_iter().map(|stat| stat.process.pid);
+    let line = |pid: i32| fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    all.filter(|pid| line(*pid).split(|byte| *byte == 0).any(|word| word == argument.as_bytes())).collect()
+}
+
+fn wait_until(is_done: impl Fn() -> bool) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !is_done() {
+        assert!(Instant::now() < until, "it never happened");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+// BX-04
+#[test]
+fn other_processes_are_neither_visible_nor_reachable() {
+    let lab = Lab::new();
+    let mut other = Command::new("sleep").arg("1000").spawn().unwrap();
+    let pid = other.id();
+    let engine = std::process::id();
+    let attacks = [
+        format!("ls -d /proc/{pid}"),
+        format!("ls -d /proc/{engine}"),
+        format!("kill -0 {pid}"),
+        format!("renice -n 5 -p {pid}"),
+        python(&format!("import resource; resource.prlimit({engine}, resource.RLIMIT_FSIZE)")),
+        python(&format!("import os; os.sched_setaffinity({engine}, [0])")),
+        "kill -9 1; sleep 0.2; kill -0 1".to_string(),
+        "grep -a confine /proc/1/environ".to_string(),
+        python("import os; [os.kill(1, 9), os.kill(os.getppid(), 19)]; open(\"/proc/1/mem\", \"rb\")"),
+    ];
+    let attacks: Vec<&str> = attacks.iter().map(String::as_str).collect();
+    assert_eq!(successful_attacks(&lab, isolated(&lab), &attacks), Vec::<String>::new());
+    let done = lab.run(isolated(&lab), "echo visible /proc/[0-9]*; echo parent $PPID; hostname other");
+    let text = done.stdout.text().into_owned();
+    assert!(text.contains("parent 1\n"), "{text}{}", done.stderr.text());
+    let visible = text.lines().find_map(|line| line.strip_prefix("visible ")).expect("a list");
+    assert!(visible.split(' ').count() <= 3, "the init and the shell: {visible}");
+    other.kill().unwrap();
+    other.wait().unwrap();
+}
+
+// CORE-17
+#[test]
+fn the_program_s_own_status_arrives() {
+    let lab = Lab::new();
+    for code in [0, 1, 77, 125, 255] {
+        assert_eq!(lab.run(isolated(&lab), &format!("exit {code}")).exit, Exit::Code(code));
+    }
+    for signal in [1, 6, 9, 11, 15] {
+        let script = format!("ulimit -c 0; kill -{signal} $$; sleep 9");
+        assert_eq!(lab.run(isolated(&lab), &script).exit, Exit::Signal(signal));
+    }
+}
+
+// CORE-17
+#[test]
+fn a_request_to_end_reaches_the_program_once() {
+    let lab = Lab::new();
+    let script = "trap 'echo asked >>asked' TERM; echo ready >ready; n=0; \
+                  while [ $n -lt 60 ]; do sleep 0.05; n=$((n + 1)); done; exit 3";
+    let mut job = lab.job(isolated(&lab), script);
+    job.limits.grace = Duration::from_secs(60);
+    let cancel = Cancel::new();
+    let runner = {
+        let cancel = cancel.clone();
+        std::thread::spawn(move || run(&job, &cancel).expect("starts"))
+    };
+    wait_for(&lab.path("inside/ready"));
+    cancel.cancel();
+    let done = runner.join().unwrap();
+    assert_eq!((done.exit, done.strays), (Exit::Cancelled, 0));
+    assert_eq!(fs::read_to_string(lab.path("inside/asked")).unwrap(), "asked\n");
+}
+
+/// Starts daemons without group, session, environment and pipes; `$1` is their number, `$2` the argument to find them by.
+const DAEMONS: &str = "import os, sys\nfor n in range(int(sys.argv[1])):\n  if os.fork() == 0:\n    os.setsid()\n    \
+                       if os.fork(): os._exit(0)\n    os.closerange(0, 64)\n    \
+                       os.execve(\"/bin/sleep\", [\"sleep\", sys.argv[2]], {})\nopen(\"ready\", \"w\").write(\"x\\n\")\n";
+
+// BX-01 CORE-17
+#[test]
+fn daemons_end_with_their_program_and_are_counted() {
+    let lab = Lab::new();
+    fs::write(lab.path("inside/daemons.py"), DAEMONS).unwrap();
+    let script =
+        "python3 daemons.py 3 86401; while [ $(ls -d /proc/[0-9]* | wc -l) -gt 7 ]; do :; done; sleep 0.2";
+    let done = lab.run(isolated(&lab), script);
+    assert_eq!((done.exit, done.strays), (Exit::Code(0), 3), "{}", done.stderr.text());
+    assert_eq!(find("86401"), [0; 0]);
+}
+
+// BX-01 CORE-17
+#[test]
+fn whichever_process_of_the_sandbox_dies_nothing_is_left() {
+    let lab = Lab::new();
+    fs::write(lab.path("inside/daemons.py"), DAEMONS).unwrap();
+    for (victim, argument) in [("supervisor", "86402"), ("init", "86403"), ("engine", "86404")] {
+        let script = format!("python3 daemons.py 2 {argument}; exec sleep {argument}");
+        let job = lab.job(isolated(&lab), &script);
+        let argv = wrap(&lab.path("remand"), &isolated(&lab), &job.argv).unwrap();
+        // A shell takes the role of the engine: it waits for its child and can be killed.
+        let mut engine = Command::new("sh");
+        engine.arg("-c").arg("\"$@\" & wait").arg("sh").args(argv).current_dir(lab.path("inside"));
+        let mut engine = engine.spawn().unwrap();
+        let is_sleep = |pid: &i32| fs::read(format!("/proc/{pid}/comm")).unwrap_or_default() == b"sleep\n";
+        let sleeping = || find(argument).into_iter().filter(is_sleep).collect::<Vec<_>>();
+        wait_until(|| sleeping().len() == 3);
+        let all = sleeping();
+        let above = |pid: i32| crate::procfs::stat(pid).unwrap().parent;
+        let program = all[0];
+        let init = above(program);
+        assert!(crate::procfs::is_init(init), "the program is below the init");
+        let supervisor = above(init);
+        let pid = match victim {
+            "supervisor" => supervisor,
+            "init" => init,
+            _ => i32::try_from(engine.id()).unwrap(),
+        };
+        kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+        let started = Instant::now();
+        wait_until(|| all.iter().chain([&init, &supervisor]).all(|pid| !is_alive(*pid)));
+        assert!(started.elapsed() < Duration::from_secs(1), "{victim}: {:?}", started.elapsed());
+        engine.wait().unwrap();
+    }
+}
+
+// BX-01
+#[test]
+fn a_fork_bomb_is_stopped_by_the_kernel_even_for_root() {
+    let lab = Lab::new();
+    // More threads per process than this would need a machine with more processors.
+    let limit = std::thread::available_parallelism().unwrap().get().max(8) * 10;
+    let bomb = "import os, sys, time\nstarted = 0\nfor n in range(3000):\n  try:\n    if os.fork() == 0: time.sleep(1000)\n    \
+                started += 1\n  except OSError: break\nprint(started, flush=True)\n";
+    fs::write(lab.path("inside/bomb.py"), bomb).unwrap();
+    let done = lab.run(Policy { processes: Some(10), ..isolated(&lab) }, "exec python3 bomb.py");
+    let text = done.stdout.text().into_owned();
+    let started: usize = text.lines().last().unwrap().parse().expect("a number");
+    // Process numbers that the kernel uses only once count, too.
+    assert!(started > limit / 2 && started <= limit + 300, "{started} of {limit}");
+    assert_eq!(done.strays, started);
+}
+
+// BX-01
+#[test]
+fn a_sandbox_that_cannot_be_set_up_is_an_error_with_its_reason() {
+    let lab = Lab::new();
+    fs::write(lab.path("storage"), "not a folder").unwrap();
+    let mut policy = isolated(&lab);
+    policy.private.as_mut().unwrap().folders = vec!["/tmp".into()];
+    let error = run(&lab.job(policy, "echo ran"), &Cancel::new()).unwrap_err();
+    assert!(matches!(&error, SpawnError::Unconfined { .. }), "{error:?}");
+    assert!(error.to_string().contains("storage"), "{error}");
+}
+
+// BX-01
+#[test]
+fn a_hundred_programs_start_simultaneously() {
+    let lab = Lab::new();
+    let ends = std::thread::scope(|scope| {
+        let start = |number: usize| {
+            let mut job = lab.job(Policy { report: None, ..isolated(&lab) }, "echo own");
+            job.marker = format!("{}/{number}", job.marker);
+            scope.spawn(move || run(&job, &Cancel::new()).map(|done| done.exit))
+        };
+        let all: Vec<_> = (0..100).map(start).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(ends.iter().all(|end| matches!(end, Ok(Exit::Code(0)))), "{ends:?}");
+}
+
+// BX-03
+#[test]
+fn nothing_about_files_outside_can_be_changed() {
+    let lab = Lab::new();
+    let file = lab.path("outside/file");
+    fs::create_dir(lab.path("hidden")).unwrap();
+    fs::write(lab.path("hidden/key"), "precious").unwrap();
+    let state = |path: &std::path::Path| {
+        use std::os::unix::fs::MetadataExt;
+        let found = path.metadata().unwrap();
+        (found.mode(), found.uid(), found.gid(), found.mtime(), found.mtime_nsec(), found.atime())
+    };
+    let paths = ["outside", "outside/file", "hidden/key"].map(|path| lab.path(path));
+    let before: Vec<_> = paths.iter().map(|path| state(path)).collect();
+    let mut attacks: Vec<String> = Vec::new();
+    for path in
+        ["../outside", "../outside/file", "../hidden/key", "/etc/passwd", "/dev/null", "/proc/self/comm"]
+    {
+        attacks.extend([
+            python(&format!("import os; os.chmod(\"{path}\", 0o4777)")),
+            python(&format!("import os; os.utime(\"{path}\", (1, 1))")),
+            python(&format!("import os; os.setxattr(\"{path}\", \"user.own\", b\"x\")")),
+            python(&format!("import os; os.chown(\"{path}\", 1, 1)")),
+            python(&format!("import os; f = os.open(\"{path}\", os.O_RDONLY); os.fchmod(f, 0o777)")),
+            python(&format!("import os; f = os.open(\"{path}\", os.O_RDONLY); os.utime(f, (1, 1))")),
+        ]);
+    }
+    attacks.push("chattr +i ../outside/file".to_string());
+    attacks.push("echo x >/proc/sys/kernel/core_pattern".to_string());
+    attacks.push("echo x >/sys/kernel/mm/transparent_hugepage/enabled".to_string());
+    attacks.push("ls -d /dev/kmsg || ls -d /dev/mem || ls -d /dev/vda || ls -d /dev/sda".to_string());
+    attacks.push("touch /dev/own".to_string());
+    attacks.push("touch /own".to_string());
+    let attacks: Vec<&str> = attacks.iter().map(String::as_str).collect();
+    let policy = Policy { hidden: vec![lab.path("hidden")], ..isolated(&lab) };
+    assert_eq!(successful_attacks(&lab, policy.clone(), &attacks), Vec::<String>::new());
+    assert_eq!(paths.iter().map(|path| state(path)).collect::<Vec<_>>(), before);
+    assert_eq!(fs::read_to_string(file).unwrap(), "precious");
+    let own = [
+        "echo x >own && chmod 700 own && touch -d @1 own && ln own again && mv again other".to_string(),
+        python("import os; os.setxattr(\".\", \"user.own\", b\"x\")"),
+        "echo x >/dev/shm/own && chmod 600 /dev/shm/own".to_string(),
+        python("import pty; pty.spawn([\"sh\", \"-c\", \"tty && echo x >/dev/tty\"])"),
+        "echo x >/dev/stdout && head -c 1 /dev/urandom >/dev/null".to_string(),
+    ];
+    let own: Vec<&str> = own.iter().map(String::as_str).collect();
+    assert_eq!(successful_attacks(&lab, policy, &own), own);
+}
+
+// BX-03
+#[test]
+fn what_may_be_written_may_be_inside_what_may_only_be_read() {
+    let lab = Lab::new();
+    fs::create_dir_all(lab.path("outside/own/deep")).unwrap();
+    fs::write(lab.path("outside/single"), "").unwrap();
+    let mut policy = isolated(&lab);
+    policy.read_write.extend([
+        lab.path("outside/own"),
+        lab.path("outside/own/deep"),
+        lab.path("outside/single"),
+    ]);
+    let own = ["echo x >../outside/own/new", "echo x >../outside/own/deep/new", "echo x >../outside/single"];
+    assert_eq!(successful_attacks(&lab, policy.clone(), &own), own);
+    let moved = "mv ../outside/own/new ../outside/own/deep/moved";
+    assert_eq!(successful_attacks(&lab, policy.clone(), &[moved]), [moved]);
+    assert_eq!(successful_attacks(&lab, policy, &["touch ../outside/own", "touch ../outside/new"]).len(), 1);
+}

@@ -1,0 +1,96 @@
+//! Starts the program with its restrictions.
+
+use super::channel::InitFiles;
+use super::filter::{self, Tracing};
+use super::policy::{ConfineError, Enforcement, EnforcementLevel, HOSTS, PRIVATE, Policy};
+use super::service::PROXY_VARIABLES;
+use super::{capabilities, init, landlocked, namespaces};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Write};
+use std::process::{Child, Command};
+use std::thread;
+
+/// Whether the program is in the namespaces of its policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Isolation {
+    Private,
+    Shared,
+}
+
+/// The program to start.
+pub(super) struct ConfinedProgram<'p> {
+    pub policy: &'p Policy,
+    pub program: &'p OsString,
+    pub rest: &'p [OsString],
+}
+
+impl ConfinedProgram<'_> {
+    /// Starts the program in the namespaces of this process.
+    pub fn start_shared(&self, report: Option<&File>) -> Result<Child, ConfineError> {
+        let program = Command::new(self.program);
+        in_thread(|| self.start(program, Isolation::Shared, self.policy, report))
+    }
+
+    /// Starts the program as a child of its init.
+    pub fn start_private(&self, files: InitFiles) -> Result<Child, ConfineError> {
+        let mut program = Command::new(self.program);
+        program.stdin(files.stdin).env_remove(init::ROLE);
+        if let Some(folder) = namespaces::temporary_folder(self.policy) {
+            program.env("TMPDIR", folder);
+        }
+        if self.policy.has_private_network() {
+            for name in PROXY_VARIABLES {
+                program.env_remove(name);
+            }
+        }
+        let within = namespaces::policy_within(self.policy);
+        let report = files.report.map(File::from);
+        in_thread(|| self.start(program, Isolation::Private, &within, report.as_ref()))
+    }
+
+    fn start(
+        &self,
+        mut command: Command,
+        isolation: Isolation,
+        within: &Policy,
+        report: Option<&File>,
+    ) -> Result<Child, ConfineError> {
+        capabilities::drop_administrative();
+        let mut enforced = landlocked::enter(within)?;
+        let tracing =
+            if enforced.files == EnforcementLevel::None { Tracing::Denied } else { Tracing::WithinSandbox };
+        enforced.add_filter(filter::enter(within, tracing), within);
+        enforced.add_isolation(isolation, self.policy);
+        if let (Some(mut report), Some(path)) = (report, &self.policy.report) {
+            let json = serde_json::to_vec(&enforced).map_err(|source| ConfineError::Unwritable { source })?;
+            report.write_all(&json).map_err(|source| ConfineError::Report { path: path.clone(), source })?;
+        }
+        let program = || self.program.to_string_lossy().into_owned();
+        command.args(self.rest).spawn().map_err(|source| ConfineError::Exec { program: program(), source })
+    }
+}
+
+/// Works in a new thread: Landlock, seccomp and capabilities restrict only the calling thread and what it starts, and so do
+/// namespaces.
+pub(super) fn in_thread<T: Send>(
+    work: impl FnOnce() -> Result<T, ConfineError> + Send,
+) -> Result<T, ConfineError> {
+    let done = thread::scope(|scope| scope.spawn(work).join());
+    let panicked = io::Error::other("the thread that starts the program panicked");
+    done.map_err(|_| ConfineError::Supervisor { source: panicked })?
+}
+
+impl Enforcement {
+    /// Adds the effect of the namespaces, or the gap if there are none.
+    fn add_isolation(&mut self, isolation: Isolation, policy: &Policy) {
+        match isolation {
+            Isolation::Private if policy.has_private_network() => self.network = EnforcementLevel::Full,
+            Isolation::Shared if policy.private.is_some() => {
+                self.gaps.push(PRIVATE.to_string());
+                self.gaps.extend((!policy.services.is_empty()).then(|| HOSTS.to_string()));
+            }
+            Isolation::Private | Isolation::Shared => {}
+        }
+    }
+}
