@@ -32,6 +32,8 @@ pub struct WorkTree {
 pub(super) struct WorkTreeCache {
     /// The last snapshot that was protected from garbage collection.
     pub(super) protected: Option<TreeId>,
+    /// Whether no program has worked in the tree since it was found to be within its limits.
+    pub(super) is_within_limits: bool,
 }
 
 impl WorkTree {
@@ -99,6 +101,11 @@ impl WorkTree {
     /// A temporary folder.
     pub(super) fn scratch(&self) -> PathBuf {
         self.folder.join("scratch").join(self.id())
+    }
+
+    /// The folder of paths that were moved out of the work tree and are being deleted.
+    pub(super) fn discarded(&self) -> PathBuf {
+        self.folder.join("discarded").join(self.id())
     }
 
     /// One of the engine's private files for this work tree.
