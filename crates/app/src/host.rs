@@ -42,7 +42,7 @@ fn settings(workplace: &Workplace, store: Arc<dyn Store>) -> Result<Settings, Co
         sandbox,
         home: workplace.home.clone(),
         store,
-        repository: workplace.repository.clone(),
+        repository: workplace.repository.with_tree_limits(workplace.config.tree_limits),
         program,
         environment: environment::inherited(),
         check_environment: environment::for_checks(&workplace.config.sandbox),

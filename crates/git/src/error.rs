@@ -157,6 +157,17 @@ impl GitError {
         }
     }
 
+    /// Returns whether the files of a work tree can be the reason why git failed.
+    pub fn is_about_files(&self) -> bool {
+        match self {
+            GitError::Failed { stderr, .. } => {
+                !["No space left", "index.lock", "cannot lock ref"].iter().any(|text| stderr.contains(text))
+            }
+            GitError::File { source, .. } => source.kind() != io::ErrorKind::StorageFull,
+            _ => false,
+        }
+    }
+
     /// Returns whether git failed for a reason that has no other variant.
     pub(super) fn is_failed_call(&self) -> bool {
         matches!(self, GitError::Failed { .. })

@@ -3,7 +3,7 @@
 use super::call::GitContext;
 use super::diff::ChangedPath;
 use super::names::work_tree_prefix;
-use super::{CommitId, GitError, Repository, TreeId, error};
+use super::{CommitId, GitError, Repository, TreeId, TreeLimits, error};
 use remand_kernel::change::Change;
 use std::fs;
 use std::io::ErrorKind;
@@ -66,6 +66,16 @@ impl WorkTree {
     /// `main`, or the tree's number in the pool.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The same work tree for programs that may add this many times as many files and bytes.
+    #[must_use]
+    pub fn with_more_generous_limits(mut self, factor: u64) -> WorkTree {
+        let TreeLimits { files, file_size, size, .. } = &mut self.repository.tree_limits;
+        for limit in [files, file_size, size] {
+            *limit = limit.saturating_mul(factor);
+        }
+        self
     }
 
     /// The changes between two trees.
