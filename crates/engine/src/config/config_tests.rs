@@ -103,6 +103,7 @@ fn a_later_layer_wins_key_by_key_and_each_value_has_its_origin() {
         "changes.file-size = 50000000 (built in)",
         "changes.files = 10000 (built in)",
         "changes.name-length = 200 (built in)",
+        "changes.names = \"plain\" (built in)",
         "changes.size = 200000000 (built in)",
         "checks.cache = true (built in)",
         "checks.detect = true (built in)",

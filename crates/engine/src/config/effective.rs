@@ -32,6 +32,8 @@ pub struct Config {
     pub sandbox: Sandbox,
     /// What a dispatch may add to its work tree.
     pub tree_limits: TreeLimits,
+    /// The names that a change may add.
+    pub names: NewNames,
     pub secrets: Secrets,
     pub rounds: RoundRules,
     /// Whether checks are detected by marker files.
@@ -63,6 +65,16 @@ pub struct ConfigLimits {
     pub tokens: Option<u64>,
     pub time: Option<Duration>,
     pub dispatches: Option<u64>,
+}
+
+/// The names that a change may add.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NewNames {
+    /// Names that nobody takes for others, and links inside the repository. Others are findings.
+    #[default]
+    Plain,
+    /// Every name. Reviewers are told about misleading ones.
+    Any,
 }
 
 /// The access and the limits of agents.
@@ -230,6 +242,10 @@ impl Config {
                 file_size: table.count("sandbox.file-size"),
             },
             tree_limits: tree_limits(&table),
+            names: match table.text("changes.names").as_deref() {
+                Some("any") => NewNames::Any,
+                Some(_) | None => NewNames::Plain,
+            },
             secrets: Secrets {
                 environment: table.words("secrets.environment").unwrap_or_default(),
                 patterns: table.words("secrets.patterns").unwrap_or_default(),

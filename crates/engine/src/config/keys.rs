@@ -45,6 +45,9 @@ pub enum ValueShape {
 /// The values of `mode`.
 pub const MODES: &[&str] = &["autonomous", "interactive"];
 
+/// The values of `changes.names`.
+pub const NAMES: &[&str] = &["plain", "any"];
+
 /// The values of `reruns`.
 pub const RERUNS: &[&str] = &["0", "1", "2", "3", "5"];
 
@@ -288,6 +291,14 @@ pub const KEYS: &[ConfigKey] = &[
         default: "200",
         example: "100",
         meaning: "Maximum length of the name of a new file, in bytes. Its path may be ten times as long.",
+    },
+    ConfigKey {
+        path: "changes.names",
+        shape: ValueShape::Choice(NAMES),
+        default: "\"plain\"",
+        example: "\"any\"",
+        meaning: "`plain` refuses a change that adds names with hidden or look-alike characters, names that differ from \
+                  others only in case, or links out of the repository. `any` only notes them.",
     },
     ConfigKey {
         path: "rounds.gaps",

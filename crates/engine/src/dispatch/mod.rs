@@ -489,7 +489,10 @@ impl Prepared<'_> {
             match is_about_files {
                 true => Trouble::new(
                     Failure::Violation,
-                    format!("git cannot store what {} left in the tree, which was undone: {error}", self.title),
+                    format!(
+                        "git cannot store what {} left in the tree, which was undone: {error}",
+                        self.title
+                    ),
                 ),
                 false => error.into(),
             }
