@@ -627,6 +627,7 @@ impl Prepared<'_> {
             tokens: agent_report.tokens,
             price: agent_report.price.clone(),
             brief: self.sizes.clone(),
+            contacts: surroundings::asked_hosts(self),
         });
         blobs.extend([prompt, output]);
     }
