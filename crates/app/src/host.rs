@@ -40,9 +40,10 @@ fn settings(workplace: &Workplace, store: Arc<dyn Store>) -> Result<Settings, Co
     Ok(Settings {
         agent_environment: passed_on.collect(),
         sandbox,
+        names: workplace.config.names,
         home: workplace.home.clone(),
         store,
-        repository: workplace.repository.clone(),
+        repository: workplace.repository.with_tree_limits(workplace.config.tree_limits),
         program,
         environment: environment::inherited(),
         check_environment: environment::for_checks(&workplace.config.sandbox),

@@ -11,6 +11,7 @@ mod affected;
 mod choice;
 mod detect;
 mod members;
+mod names;
 mod order;
 mod probe;
 mod project;
@@ -77,6 +78,7 @@ pub use integrity::{
 };
 pub use key::{Conditions, KnownResults, installed};
 pub use members::{Member, Members, Naming};
+pub use names::{ChangedNames, misleading_names};
 pub use order::{Detected, SpecError, specs};
 pub use plan::{CheckPlan, CheckRequest, CheckRun, Selection};
 pub use plant::{Plant, PlantedFailure, plant};

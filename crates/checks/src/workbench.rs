@@ -20,6 +20,9 @@ use std::path::{Path, PathBuf};
 /// The folder in which Python caches compiled code. Python loads that code even if the source has changed since.
 const PYTHON_CACHE: &str = "__pycache__";
 
+/// How much more a check may add to its tree than a dispatch.
+const MORE_THAN_A_DISPATCH: u64 = 10;
+
 /// The inputs of a workbench.
 #[derive(Clone)]
 pub struct BenchSetup<'b> {
@@ -81,6 +84,8 @@ impl<'b> Workbench<'b> {
         environment.insert("TMPDIR".into(), setup.scratch.clone().into_os_string());
         let sandbox = setup.sandbox.clone();
         let (compiled, ran) = (BTreeSet::new(), BTreeSet::new());
+        // What a check adds is not part of the change, so it may be more.
+        let tree = tree.with_more_generous_limits(MORE_THAN_A_DISPATCH);
         let mut bench = Workbench { setup, tree, environment, sandbox, compiled, ran };
         bench.clear(KeepIgnored::BuildOutput)?;
         let sources = bench.setup.repository.files(bench.setup.content)?;
@@ -130,7 +135,15 @@ impl<'b> Workbench<'b> {
             }
             let result = self.run_check(spec)?;
             tests += u64::from(result.collected.unwrap_or(0));
-            run.record(self.fail_if_rewriting(spec, result)?);
+            let result = match self.tree.check_limits() {
+                Ok(()) => self.fail_if_rewriting(spec, result)?,
+                Err(error @ GitError::Excess { .. }) => {
+                    self.tree.restore(self.setup.content)?;
+                    failed(result, error.to_string())
+                }
+                Err(error) => return Err(error.into()),
+            };
+            run.record(result);
         }
         Ok(run.into_results())
     }
@@ -193,9 +206,7 @@ impl<'b> Workbench<'b> {
         }
         self.tree.restore(self.setup.content)?;
         let rewritten: Vec<String> = rewritten.iter().map(|path| path.display().to_string()).collect();
-        let reason = format!("it rewrote the code that it checks: {}", rewritten.join(", "));
-        // What such a check reports about its tests is not evidence.
-        Ok(CheckResult { end: CheckEnd::Failed, snippet: reason.clone(), reason, collected: None, ..result })
+        Ok(failed(result, format!("it rewrote the code that it checks: {}", rewritten.join(", "))))
     }
 
     /// The code files that differ between a tree and the work tree. An added file or a changed mode counts only if
@@ -222,4 +233,9 @@ impl<'b> Workbench<'b> {
         self.tree.restore(self.setup.content)?;
         Ok(rewritten)
     }
+}
+
+/// The result of a check whose tree cannot be trusted. What it reports about its tests is not evidence.
+fn failed(result: CheckResult, reason: String) -> CheckResult {
+    CheckResult { end: CheckEnd::Failed, snippet: reason.clone(), reason, collected: None, ..result }
 }

@@ -1,6 +1,7 @@
 //! The evidence bundle: one page, generated from the ledger.
 
 mod files;
+mod hosts;
 mod judged;
 mod lowered;
 
@@ -10,6 +11,7 @@ use crate::outputs;
 use crate::pinned::Pinned;
 use crate::site::Trouble;
 use files::{delivered_files, reported_files, reverted_at};
+use hosts::RunHosts;
 use judged::{JudgedFinding, judged_findings};
 use lowered::{ConfidenceEffect, confidence_effects};
 use remand_kernel::evidence::RowPhase;
@@ -27,6 +29,10 @@ use std::path::{Path, PathBuf};
 
 /// The file name of the bundle.
 pub const FILE: &str = "evidence-bundle.md";
+
+/// What was looked at, and what was not.
+const NO_VIOLATION: &str = "No role changed more in its work tree than it may, and no file tool was refused. The sandbox refuses \
+                            changes elsewhere; what a shell command tried there is not recorded.";
 
 /// Writes the bundle into the run's folder, atomically.
 pub fn write(reader: &Reader, run: &RunId, folder: &Path) -> Result<PathBuf, Trouble> {
@@ -57,8 +63,9 @@ pub fn text(reader: &Reader, run: &RunId) -> Result<String, LedgerError> {
     page.blast_radius(reader, run, &checks, &notes)?;
     page.known_issues(&judged);
     page.degradations(&notes, &confidence_effects);
-    page.notes("Violations", &notes, NoteKind::Violation, "No role stepped outside its permissions.");
+    page.notes("Violations", &notes, NoteKind::Violation, NO_VIOLATION);
     page.notes("Warnings", &notes, NoteKind::Warning, "None.");
+    page.network(reader, run)?;
     page.notes("Decisions", &outputs::without_superseded(notes), NoteKind::Decision, "None recorded.");
     page.conventions(reader, run)?;
     page.gates(reader, run)?;
@@ -165,6 +172,39 @@ impl Page {
         }
         if let Some(notice) = pinned.conventions.notice() {
             self.line(format!("- {notice}"));
+        }
+        Ok(())
+    }
+
+    /// The hosts that agents asked for, as far as they were watched.
+    fn network(&mut self, reader: &Reader, run: &RunId) -> Result<(), LedgerError> {
+        self.section("Network");
+        let hosts = RunHosts::of(reader, run)?;
+        if !hosts.rows.is_empty() {
+            self.line("| host | asked for by | dispatches | bytes sent | bytes received |");
+            self.line("| --- | --- | --- | --- | --- |");
+        }
+        for (host, row) in &hosts.rows {
+            let roles: Vec<&str> = row.roles.iter().map(String::as_str).collect();
+            let traffic = match row.traffic {
+                Some(traffic) => format!("{} | {}", traffic.sent, traffic.received),
+                None => "refused | ".to_string(),
+            };
+            self.line(format!("| {} | {} | {} | {traffic} |", cell(host), roles.join(", "), row.dispatches));
+        }
+        if hosts.more {
+            self.line("\nMore were refused.");
+        }
+        if hosts.rows.is_empty() && hosts.watched > 0 {
+            self.line("No agent asked for a host.");
+        }
+        if hosts.unwatched > 0 {
+            let text =
+                "dispatches shared the network of this machine, so the hosts that they asked for are unknown";
+            self.line(format!("{}{} {text}.", if hosts.watched > 0 { "\n" } else { "" }, hosts.unwatched));
+        }
+        if hosts.watched + hosts.unwatched == 0 {
+            self.line("No agent was dispatched.");
         }
         Ok(())
     }

@@ -112,7 +112,10 @@ impl Repository {
 
     /// Returns the hunks, without context lines; a binary file has none.
     pub fn change(&self, before: &TreeId, after: &TreeId) -> Result<Change, GitError> {
+        // Nobody writes larger files by hand, and no detector compares them.
         let words = [
+            "-c",
+            "core.bigFileThreshold=1m",
             "diff-tree",
             "-r",
             "-p",

@@ -1,6 +1,7 @@
 //! Tests that a scan finds all differences that git finds, or leaves the search to git.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
+use super::scan::ScanReach;
 use super::testbed::{Testbed, contents, git_in, put};
 use super::*;
 use std::collections::BTreeSet;
@@ -27,7 +28,7 @@ impl Fixture {
 
     /// The paths that differ according to a scan; `None` if only git can find them.
     fn differing_by_scan(&self) -> Option<BTreeSet<PathBuf>> {
-        let scan = self.tree.scan(&BTreeSet::new()).unwrap();
+        let scan = self.tree.scan(&BTreeSet::new(), &ScanReach::EVERYTHING).unwrap();
         let found = self.tree.differences_by_scan(&self.tree.index()?, &scan).unwrap()?;
         Some(found.touched.into_keys().chain(found.others).collect())
     }
@@ -39,7 +40,7 @@ impl Fixture {
 
     /// The tree, if the index contains its id and nothing differs.
     fn tree_in_index(&self) -> Option<TreeId> {
-        let scan = self.tree.scan(&BTreeSet::new()).unwrap();
+        let scan = self.tree.scan(&BTreeSet::new(), &ScanReach::EVERYTHING).unwrap();
         self.tree.differences_by_scan(&self.tree.index()?, &scan).unwrap()?.tree
     }
 
@@ -100,7 +101,7 @@ fn a_scan_is_complete_for_any_folder_structure() {
         put(root, format!("wide {wide}/a/b/c/d/{wide}"), b"x");
     }
     fs::create_dir_all(root.join("empty/one")).unwrap();
-    let scan = fixture.tree.scan(&BTreeSet::new()).unwrap();
+    let scan = fixture.tree.scan(&BTreeSet::new(), &ScanReach::EVERYTHING).unwrap();
     let listed: Vec<PathBuf> = scan.iter().map(|(path, _)| path.to_path_buf()).collect();
     assert!(listed.is_sorted_by(|one, other| one.as_os_str() < other.as_os_str()));
     let files = contents(root).into_keys();

@@ -1,5 +1,6 @@
 //! Errors of git, with hints about what to do.
 
+use super::Excess;
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -70,6 +71,9 @@ pub enum GitError {
         #[from]
         source: remand_process::SpawnError,
     },
+    /// A program left more in a work tree than its limits allow.
+    #[error("too much was left in the work tree: {}", list(excess))]
+    Excess { excess: Vec<Excess> },
     #[error("cancelled")]
     Cancelled,
     #[error("`{command}` failed with code {code}: {stderr}")]
@@ -132,6 +136,9 @@ impl GitError {
                 "find the filter or merge driver that hangs: `git config --get-regexp '^(filter|merge)'`".to_string()
             }
             GitError::NotStarted { .. } => "run `remand doctor`, then resume the run".to_string(),
+            GitError::Excess { .. } => {
+                "leave less, have git ignore it, or raise the limit in `[changes]` of the configuration".to_string()
+            }
             GitError::Cancelled => "resume the run".to_string(),
             GitError::Failed { stderr, .. } if stderr.contains("No space left") => {
                 "free disk space, then resume the run".to_string()
@@ -147,6 +154,17 @@ impl GitError {
             GitError::File { path, .. } => {
                 format!("check the disk space and the permissions of {}, then resume the run", path.display())
             }
+        }
+    }
+
+    /// Returns whether the files of a work tree can be the reason why git failed.
+    pub fn is_about_files(&self) -> bool {
+        match self {
+            GitError::Failed { stderr, .. } => {
+                !["No space left", "index.lock", "cannot lock ref"].iter().any(|text| stderr.contains(text))
+            }
+            GitError::File { source, .. } => source.kind() != io::ErrorKind::StorageFull,
+            _ => false,
         }
     }
 
@@ -173,6 +191,10 @@ impl GitError {
             GitError::Failed { command, code, stderr }
         }
     }
+}
+
+fn list(excess: &[Excess]) -> String {
+    excess.iter().map(Excess::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// Adds the action and the path to an I/O error.

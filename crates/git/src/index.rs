@@ -4,10 +4,12 @@
 //! with rare features is left to git.
 
 use super::invocation::path;
-use super::scan::{FileKind, ScanEntry, Time, TreeScan};
+use super::scan::{FileKind, ScanEntry, Time, TreeScan, is_build_output};
 use remand_notation::hex::hex;
+use std::collections::BTreeSet;
 use std::fs;
 use std::iter;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +33,8 @@ pub(super) struct Index {
     pub(super) tree: Option<String>,
     /// When the index was written.
     written: Time,
+    /// Whether the times of the files are known, so that files can be compared with a scan.
+    pub(super) has_times: bool,
 }
 
 /// Differences between an index and a scan.
@@ -50,7 +54,7 @@ pub(super) struct IndexEntry {
     modified: Time,
     inode: u32,
     owner: (u32, u32),
-    size: u32,
+    pub(super) size: u32,
 }
 
 impl Index {
@@ -60,7 +64,59 @@ impl Index {
         let bytes = fs::read(file).ok()?;
         let (files, rest) = entries(&bytes, id)?;
         let tree = tree(rest, id)?;
-        Some(Index { files, tree, written: (found.mtime(), found.mtime_nsec()) })
+        Some(Index { files, tree, written: (found.mtime(), found.mtime_nsec()), has_times: true })
+    }
+
+    /// The tracked files as git lists them, with their sizes and without times.
+    pub(super) fn of_files(files: impl IntoIterator<Item = (PathBuf, u64)>) -> Index {
+        let entry = |(path, size): (PathBuf, u64)| IndexEntry {
+            path,
+            mode: 0,
+            changed: (0, 0),
+            modified: (0, 0),
+            inode: 0,
+            owner: (0, 0),
+            size: u32::try_from(size).unwrap_or(u32::MAX),
+        };
+        let mut files: Vec<IndexEntry> = files.into_iter().map(entry).collect();
+        files.sort_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
+        Index { files, tree: None, written: (0, 0), has_times: false }
+    }
+
+    /// The number of tracked files.
+    pub(super) fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    pub(super) fn contains(&self, path: &Path) -> bool {
+        self.files.binary_search_by(|file| file.path.as_os_str().cmp(path.as_os_str())).is_ok()
+    }
+
+    /// Returns whether a folder contains tracked files.
+    pub(super) fn has_below(&self, folder: &Path) -> bool {
+        let prefix = [folder.as_os_str().as_bytes(), b"/"].concat();
+        let from = self.files.partition_point(|file| file.path.as_os_str().as_bytes() < prefix.as_slice());
+        self.files.get(from).is_some_and(|file| file.path.as_os_str().as_bytes().starts_with(&prefix))
+    }
+
+    /// The largest number of names in the path of a tracked file, and the length of the longest path.
+    pub(super) fn extent(&self) -> (usize, usize) {
+        let slashes = |path: &[u8]| path.iter().filter(|byte| **byte == b'/').count() + 1;
+        let paths = self.files.iter().map(|file| file.path.as_os_str().as_bytes());
+        paths.fold((0, 0), |(depth, length), path| (depth.max(slashes(path)), length.max(path.len())))
+    }
+
+    /// Folders that are named like build output but contain tracked files.
+    pub(super) fn output_folders(&self) -> BTreeSet<PathBuf> {
+        let mut found = BTreeSet::new();
+        let mut last: Option<&Path> = None;
+        for parent in self.files.iter().filter_map(|file| file.path.parent()) {
+            if last.replace(parent) != Some(parent) {
+                let is_output = |folder: &&Path| folder.file_name().is_some_and(is_build_output);
+                found.extend(parent.ancestors().filter(is_output).map(Path::to_path_buf));
+            }
+        }
+        found
     }
 
     /// Compares the tracked files with a scan.

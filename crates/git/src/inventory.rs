@@ -9,7 +9,7 @@ use super::differences::TrackedFiles;
 use super::invocation::{fields, path};
 use super::leftover::{Leftover, LeftoverKind};
 use super::remove::{prune_empty, remove, remove_inside, remove_with_empty_parents};
-use super::scan::{FileKind, ScanEntry, TreeScan, is_build_output};
+use super::scan::{FileKind, ScanEntry, ScanReach, TreeScan, is_build_output};
 use super::worktree::write_atomically;
 use super::{ChangedPath, GitError, TreeId, WorkTree, error};
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,14 +55,25 @@ pub struct Aftermath {
 impl WorkTree {
     /// Removes everything that a snapshot cannot contain, and takes an inventory of the rest.
     pub fn clean_up(&self, keep: KeepIgnored, reach: Reach) -> Result<Inventory, GitError> {
+        let mut cache = self.cache();
+        self.discard_excess(&mut cache)?;
         self.remove_ignored(keep)?;
-        let found = self.inventory(&self.tracked_output()?, reach)?;
+        let mut found = self.inventory(&self.tracked_output()?, reach)?;
         let leftovers = found.invalid_entries();
-        if leftovers.is_empty() {
-            return Ok(found);
+        if !leftovers.is_empty() {
+            self.undo_leftovers(&found, &leftovers)?;
+            found = self.inventory(&found.tracked, reach)?;
         }
-        self.undo_leftovers(&found, &leftovers)?;
-        self.inventory(&found.tracked, reach)
+        // The caller starts a program in the tree.
+        cache.is_within_limits = false;
+        Ok(found)
+    }
+
+    /// Fails if a program has left more in the tree than its limits allow.
+    pub fn check_limits(&self) -> Result<(), GitError> {
+        let mut cache = self.cache();
+        let index = self.index_or_list()?;
+        self.scan_within_limits(&mut cache, &index.output_folders(), &index, None).map(drop)
     }
 
     /// Compares the work tree with an earlier inventory and state, and takes a snapshot. Reads git's files before it repairs
@@ -72,12 +83,10 @@ impl WorkTree {
         let git = self.git_contents(reach);
         self.attach()?;
         let prepared = self.prepare()?;
-        let (scan, index) = thread::scope(|scope| {
-            let index = scope.spawn(|| self.index());
-            (self.scan(&before.tracked), index.join().unwrap_or_else(|panic| resume_unwind(panic)))
-        });
-        let found = Inventory { scan: scan?, tracked: before.tracked.clone(), git };
-        let staged = self.stage(prepared, index.as_ref().map(|index| (index, &found.scan)))?;
+        let index = self.index_or_list()?;
+        let scan = self.scan_within_limits(&mut cache, &before.tracked, &index, Some(&before.scan))?;
+        let found = Inventory { scan, tracked: before.tracked.clone(), git };
+        let staged = self.stage(prepared, index.has_times.then_some((&index, &found.scan)))?;
         thread::scope(|scope| {
             let comparison = scope.spawn(|| {
                 let changes = self.changed_since(state, &staged)?;
@@ -234,7 +243,7 @@ impl WorkTree {
 
     fn inventory(&self, tracked: &BTreeSet<PathBuf>, reach: Reach) -> Result<Inventory, GitError> {
         let git = self.git_contents(reach);
-        Ok(Inventory { scan: self.scan(tracked)?, tracked: tracked.clone(), git })
+        Ok(Inventory { scan: self.scan(tracked, &ScanReach::EVERYTHING)?, tracked: tracked.clone(), git })
     }
 
     fn git_contents(&self, reach: Reach) -> BTreeMap<PathBuf, Option<Vec<u8>>> {

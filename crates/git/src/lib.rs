@@ -21,6 +21,7 @@ mod repository;
 
 mod attach;
 mod differences;
+mod excess;
 mod index;
 mod inventory;
 mod leftover;
@@ -56,6 +57,7 @@ pub use branch::FileContents;
 pub use commit::FinalCommit;
 pub use diff::{ChangeKind, ChangedPath, PathKind};
 pub use error::{GitError, UserProgram};
+pub use excess::{Excess, ExcessKind, TreeLimits};
 pub use hand_over::HandOver;
 pub use hooks::{HookFiles, SetUpHooks};
 pub use hygiene::{Hygiene, LfsInstalled};
@@ -90,6 +92,8 @@ mod diff_tests;
 mod differences_tests;
 #[cfg(test)]
 mod exact_tests;
+#[cfg(test)]
+mod excess_tests;
 #[cfg(test)]
 mod inherit_tests;
 #[cfg(test)]

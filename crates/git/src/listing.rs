@@ -3,8 +3,8 @@
 use super::call::git;
 use super::invocation::{fields, path};
 use super::{CommitId, GitError, Repository, TreeId};
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// A branch, local or of a remote.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +27,19 @@ impl Repository {
     pub fn files(&self, tree: &TreeId) -> Result<Vec<PathBuf>, GitError> {
         let output = git(&self.objects(), ["ls-tree", "-r", "-z", "--name-only", tree.tree()]).run()?;
         Ok(fields(&output).map(path).collect())
+    }
+
+    /// The symbolic links in a tree, with their targets.
+    pub fn links(&self, tree: &TreeId) -> Result<BTreeMap<PathBuf, PathBuf>, GitError> {
+        let words = ["ls-tree", "-r", "-z", "--full-tree", tree.tree()];
+        let output = git(&self.objects(), words).run()?;
+        let is_link = |row: &&[u8]| row.starts_with(b"120000");
+        let name = |row: &[u8]| row.iter().position(|byte| *byte == b'\t').map(|tab| path(&row[tab + 1..]));
+        let links: Vec<PathBuf> = fields(&output).filter(is_link).filter_map(name).collect();
+        let paths: Vec<&Path> = links.iter().map(PathBuf::as_path).collect();
+        let targets = self.read_all(tree, &paths)?;
+        let pairs = links.iter().zip(targets);
+        Ok(pairs.filter_map(|(link, target)| Some((link.clone(), path(&target?)))).collect())
     }
 
     /// The names of the direct children of a folder, in HEAD and all references.

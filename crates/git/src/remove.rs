@@ -2,7 +2,7 @@
 
 use super::{GitError, error};
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::thread;
@@ -11,10 +11,16 @@ use std::time::{Duration, Instant};
 /// How long to wait for a process that still writes to a folder that is being removed.
 const WRITER_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// The depth at which folders that are being removed are moved up.
+const MAX_DEPTH: usize = 100;
+
+/// The length of the paths of such folders, in bytes. The system refuses paths of 4096 bytes.
+const MAX_PATH: usize = 3000;
+
 /// Removes a file, or a folder with its content. Succeeds if it does not exist.
 pub fn remove(path: &Path) -> Result<(), GitError> {
     let try_remove = || match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
+        Ok(found) if found.is_dir() => flatten(path).and_then(|()| fs::remove_dir_all(path)),
         Ok(_) => fs::remove_file(path),
         Err(gone) if matches!(gone.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
         Err(other) => Err(other),
@@ -38,6 +44,43 @@ pub fn remove(path: &Path) -> Result<(), GitError> {
         }
         other => other.map_err(error::file("remove", path)),
     }
+}
+
+/// Moves the content of deep folders up, because the removal of a folder uses stack and open files for each level. Also makes
+/// folders accessible.
+fn flatten(top: &Path) -> io::Result<()> {
+    let mut moved = 0_u64;
+    let mut pending = vec![(top.to_path_buf(), 0)];
+    while let Some((folder, depth)) = pending.pop() {
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
+                fs::read_dir(&folder)?
+            }
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            if !entry.file_type()?.is_dir() {
+                continue;
+            }
+            let inside = entry.path();
+            if depth < MAX_DEPTH && inside.as_os_str().len() < MAX_PATH {
+                pending.push((inside, depth + 1));
+                continue;
+            }
+            let free = loop {
+                let free = top.join(format!(".remand-moved-{moved}"));
+                moved += 1;
+                if fs::symlink_metadata(&free).is_err() {
+                    break free;
+                }
+            };
+            fs::rename(&inside, &free)?;
+            pending.push((free, 1));
+        }
+    }
+    Ok(())
 }
 
 /// Removes a path inside a root. Does nothing if one of its parents is missing or a symbolic link.
@@ -93,21 +136,23 @@ pub fn prune_empty(folder: &Path) {
 
 /// Gives the owner full access to a folder and all folders below it.
 pub fn make_accessible(path: &Path) -> Result<(), GitError> {
-    let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
-    if !found.is_dir() {
+    if !fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
         return Ok(());
     }
-    make_folder_accessible(path)?;
-    for entry in fs::read_dir(path).map_err(error::file("list", path))? {
-        let entry = entry.map_err(error::file("list", path))?;
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            make_accessible(&entry.path())?;
+    let mut pending = vec![path.to_path_buf()];
+    while let Some(folder) = pending.pop() {
+        make_folder_accessible(&folder)?;
+        for entry in fs::read_dir(&folder).map_err(error::file("list", &folder))? {
+            let entry = entry.map_err(error::file("list", &folder))?;
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                pending.push(entry.path());
+            }
         }
     }
     Ok(())
 }
 
-fn make_folder_accessible(path: &Path) -> Result<(), GitError> {
+pub(super) fn make_folder_accessible(path: &Path) -> Result<(), GitError> {
     let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
     let mode = found.permissions().mode();
     if found.is_dir() && mode & 0o700 != 0o700 {

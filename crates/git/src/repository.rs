@@ -4,7 +4,7 @@ use super::call::{GitContext, git};
 use super::error::{self, OLDEST_GIT};
 use super::invocation::path;
 use super::programs::Programs;
-use super::{CommitId, GitError, GitProgramLimits, ProgramWarnings, TreeId};
+use super::{CommitId, GitError, GitProgramLimits, ProgramWarnings, TreeId, TreeLimits};
 use remand_process::Cancel;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,7 @@ pub struct Repository {
     common_dir: PathBuf,
     line_endings: Arc<OnceLock<LineEndings>>,
     pub(super) programs: Programs,
+    pub(super) tree_limits: TreeLimits,
 }
 
 /// The commit and branch of the checkout.
@@ -59,6 +60,7 @@ impl Repository {
             common_dir,
             line_endings: Arc::default(),
             programs: Programs::default(),
+            tree_limits: TreeLimits::default(),
         })
     }
 
@@ -67,6 +69,12 @@ impl Repository {
     #[must_use]
     pub fn with_program_limits(&self, limits: GitProgramLimits) -> Repository {
         Repository { programs: Programs::limited(limits), ..self.clone() }
+    }
+
+    /// The same repository with limits for what programs add to the work trees of runs.
+    #[must_use]
+    pub fn with_tree_limits(&self, tree_limits: TreeLimits) -> Repository {
+        Repository { tree_limits, ..self.clone() }
     }
 
     /// The same repository for one command: its programs get this marker and end on cancel.

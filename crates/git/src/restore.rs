@@ -11,8 +11,9 @@ use std::path::Path;
 impl WorkTree {
     /// Restores the files to a state.
     pub fn restore(&self, to: &TreeId) -> Result<(), GitError> {
-        let _lock = self.cache();
+        let mut cache = self.cache();
         self.attach()?;
+        self.discard_excess(&mut cache)?;
         let now = self.overlay();
         let target = to.raw().map_or(Overlay::None, |raw| Overlay::Some(raw.to_string()));
         self.prepare_index(to, &now)?;

@@ -1,6 +1,7 @@
 //! A scan of a work tree: the file metadata of every path. It reads no file content and does not call git.
 
 use super::leftover::LeftoverKind;
+use super::remove::make_folder_accessible;
 use super::{GitError, WorkTree, error};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -53,6 +54,31 @@ pub(super) struct TreeScan {
     entries: Vec<(PathBuf, ScanEntry)>,
     /// Paths that could not be read.
     unreadable: Vec<PathBuf>,
+    /// Folders beyond the reach of the scan, whose content is not listed.
+    cut: Vec<PathBuf>,
+}
+
+/// How far a scan goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ScanReach {
+    /// The number of names in the path of a folder that is listed.
+    pub(super) depth: usize,
+    /// The bytes of its path.
+    pub(super) path_length: usize,
+    /// The number of entries after which no more folders are listed.
+    pub(super) entries: usize,
+}
+
+impl ScanReach {
+    /// For trees that are known to be within their limits.
+    pub(super) const EVERYTHING: ScanReach =
+        ScanReach { depth: usize::MAX, path_length: usize::MAX, entries: usize::MAX };
+
+    fn includes(&self, folder: &Path, listed: usize) -> bool {
+        listed <= self.entries
+            && folder.as_os_str().len() <= self.path_length
+            && folder.components().count() < self.depth
+    }
 }
 
 /// The entries of some folders, and the folders in them that are still to be listed.
@@ -71,6 +97,8 @@ pub(super) struct ScanEntry {
     pub(super) owner: (u32, u32),
     pub(super) inode: u64,
     pub(super) size: u64,
+    /// In units of 512 bytes.
+    blocks: u64,
     pub(super) modified: Time,
     /// The inode change time, which only the operating system can set.
     pub(super) changed: Time,
@@ -96,9 +124,39 @@ pub(super) enum FileKind {
 impl WorkTree {
     /// Lists all paths except the content of build output folders. `tracked` are folders that are named like build output
     /// but contain tracked files.
-    pub(super) fn scan(&self, tracked: &BTreeSet<PathBuf>) -> Result<TreeScan, GitError> {
+    pub(super) fn scan(&self, tracked: &BTreeSet<PathBuf>, reach: &ScanReach) -> Result<TreeScan, GitError> {
         let mut scan = TreeScan::default();
-        let mut pending = vec![PathBuf::new()];
+        self.scan_below(&mut scan, vec![PathBuf::new()], tracked, reach)?;
+        Ok(scan)
+    }
+
+    /// Adds the content of build output folders to a scan.
+    pub(super) fn scan_output(
+        &self,
+        scan: &mut TreeScan,
+        folders: Vec<PathBuf>,
+        tracked: &BTreeSet<PathBuf>,
+        reach: &ScanReach,
+    ) -> Result<(), GitError> {
+        for (path, entry) in &mut scan.entries {
+            if entry.kind == FileKind::BuildOutput && folders.contains(path) {
+                entry.kind = FileKind::Folder;
+            }
+        }
+        let (listed, cut): (Vec<PathBuf>, Vec<PathBuf>) =
+            folders.into_iter().partition(|folder| reach.includes(folder, scan.entries.len()));
+        scan.cut.extend(cut);
+        self.scan_below(scan, listed, tracked, reach)
+    }
+
+    /// Adds everything below some folders to a scan.
+    fn scan_below(
+        &self,
+        scan: &mut TreeScan,
+        mut pending: Vec<PathBuf>,
+        tracked: &BTreeSet<PathBuf>,
+        reach: &ScanReach,
+    ) -> Result<(), GitError> {
         while !pending.is_empty() {
             let share = pending.len().div_ceil(THREADS);
             let parts: Vec<Result<PartialScan, GitError>> = thread::scope(|scope| {
@@ -117,12 +175,16 @@ impl WorkTree {
                 let part = part?;
                 scan.entries.extend(part.scan.entries);
                 scan.unreadable.extend(part.scan.unreadable);
-                pending.extend(part.subfolders);
+                let listed = scan.entries.len();
+                let (within, cut): (Vec<PathBuf>, Vec<PathBuf>) =
+                    part.subfolders.into_iter().partition(|folder| reach.includes(folder, listed));
+                pending.extend(within);
+                scan.cut.extend(cut);
             }
         }
         // Each part is already sorted, so this sort is fast.
         scan.entries.sort_by(by_path);
-        Ok(scan)
+        Ok(())
     }
 
     /// Lists the direct children of these folders.
@@ -130,8 +192,10 @@ impl WorkTree {
         let mut part = PartialScan::default();
         for folder in folders {
             let at = self.path().join(folder);
-            let Ok(entries) = fs::read_dir(&at) else {
-                // The folder's entry shows the mode that makes it inaccessible.
+            // The folder's entry keeps the mode that made it inaccessible.
+            let accessible =
+                |_| make_folder_accessible(&at).ok().and_then(|()| fs::read_dir(&at).ok()).ok_or(());
+            let Ok(entries) = fs::read_dir(&at).or_else(accessible) else {
                 part.scan.unreadable.push(folder.clone());
                 continue;
             };
@@ -200,6 +264,33 @@ impl TreeScan {
         candidates.into_iter().any(|(path, entry)| entry.kind != FileKind::Folder && path.starts_with(folder))
     }
 
+    /// The folders whose content is not listed because it is beyond the reach of the scan.
+    pub(super) fn cut(&self) -> &[PathBuf] {
+        &self.cut
+    }
+
+    /// The folders of build output whose content is not listed.
+    pub(super) fn output_folders(&self) -> impl Iterator<Item = &Path> {
+        self.iter().filter(|(_, entry)| entry.kind == FileKind::BuildOutput).map(|(path, _)| path)
+    }
+
+    /// Returns whether a path is a folder of build output.
+    pub(super) fn has_output(&self, path: &Path) -> bool {
+        self.get(path).is_some_and(|entry| entry.kind == FileKind::BuildOutput)
+    }
+
+    /// Returns whether files with ignore rules differ from those of a later scan.
+    pub(super) fn ignore_files_differ(&self, later: &TreeScan) -> bool {
+        self.paired_with(later).any(|(path, was, now)| {
+            path.file_name().is_some_and(|name| name == ".gitignore")
+                && match (was, now) {
+                    (Some(was), Some(now)) => was.differs(now),
+                    (Some(_), None) | (None, Some(_)) => true,
+                    (None, None) => false,
+                }
+        })
+    }
+
     /// Returns whether some paths could not be read.
     pub(super) fn has_unreadable(&self) -> bool {
         !self.unreadable.is_empty()
@@ -215,9 +306,15 @@ impl ScanEntry {
             owner: (found.uid(), found.gid()),
             inode: found.ino(),
             size: found.size(),
+            blocks: found.blocks(),
             modified: (found.mtime(), found.mtime_nsec()),
             changed: (found.ctime(), found.ctime_nsec()),
         }
+    }
+
+    /// The bytes that the file has on disk.
+    pub(super) fn allocated(&self) -> u64 {
+        self.blocks.saturating_mul(512)
     }
 
     pub(super) fn is_content(&self) -> bool {

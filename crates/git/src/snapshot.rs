@@ -63,7 +63,10 @@ impl WorkTree {
     pub fn snapshot(&self) -> Result<TreeId, GitError> {
         let mut cache = self.cache();
         self.attach()?;
-        let staged = self.stage(self.prepare()?, None)?;
+        let prepared = self.prepare()?;
+        let index = self.index_or_list()?;
+        let scan = self.scan_within_limits(&mut cache, &index.output_folders(), &index, None)?;
+        let staged = self.stage(prepared, index.has_times.then_some((&index, &scan)))?;
         self.write(&staged, &mut cache)
     }
 

@@ -3,7 +3,7 @@
 use super::call::GitContext;
 use super::diff::ChangedPath;
 use super::names::work_tree_prefix;
-use super::{CommitId, GitError, Repository, TreeId, error};
+use super::{CommitId, GitError, Repository, TreeId, TreeLimits, error};
 use remand_kernel::change::Change;
 use std::fs;
 use std::io::ErrorKind;
@@ -32,6 +32,8 @@ pub struct WorkTree {
 pub(super) struct WorkTreeCache {
     /// The last snapshot that was protected from garbage collection.
     pub(super) protected: Option<TreeId>,
+    /// Whether no program has worked in the tree since it was found to be within its limits.
+    pub(super) is_within_limits: bool,
 }
 
 impl WorkTree {
@@ -64,6 +66,16 @@ impl WorkTree {
     /// `main`, or the tree's number in the pool.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The same work tree for programs that may add this many times as many files and bytes.
+    #[must_use]
+    pub fn with_more_generous_limits(mut self, factor: u64) -> WorkTree {
+        let TreeLimits { files, file_size, size, .. } = &mut self.repository.tree_limits;
+        for limit in [files, file_size, size] {
+            *limit = limit.saturating_mul(factor);
+        }
+        self
     }
 
     /// The changes between two trees.
@@ -99,6 +111,11 @@ impl WorkTree {
     /// A temporary folder.
     pub(super) fn scratch(&self) -> PathBuf {
         self.folder.join("scratch").join(self.id())
+    }
+
+    /// The folder of paths that were moved out of the work tree and are being deleted.
+    pub(super) fn discarded(&self) -> PathBuf {
+        self.folder.join("discarded").join(self.id())
     }
 
     /// One of the engine's private files for this work tree.

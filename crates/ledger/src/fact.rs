@@ -8,7 +8,7 @@ use remand_kernel::evidence::{RowPhase, Tier};
 use remand_kernel::finding::Severity;
 use remand_kernel::program::Confidence;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Identifies a run. Ids sort by time and are valid in branch, tag and folder names.
@@ -307,6 +307,28 @@ pub struct Telemetry {
     /// The bytes that the agent was given, by section.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub brief: BTreeMap<String, u64>,
+    /// The hosts that the agent asked for; `None` if its network was not watched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contacts: Option<AskedHosts>,
+}
+
+/// The hosts that an agent asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AskedHosts {
+    pub reached: BTreeMap<String, HostTraffic>,
+    /// The names and addresses that it may not reach.
+    pub refused: BTreeSet<String>,
+    /// Whether there were more than `refused` holds.
+    pub more: bool,
+}
+
+/// The bytes of all connections of a dispatch with one host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HostTraffic {
+    pub sent: u64,
+    pub received: u64,
 }
 
 /// Tokens by kind, each counted once.

@@ -4,6 +4,7 @@
 //! permanent restrictions and stays its ancestor, so no descendant escapes. The report lists the restrictions that the
 //! kernel cannot enforce.
 
+mod address_range;
 #[cfg(target_os = "linux")]
 mod capabilities;
 #[cfg(target_os = "linux")]

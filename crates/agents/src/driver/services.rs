@@ -35,7 +35,12 @@ pub(super) fn of(row: &AgentRow, launch: &Launch) -> Vec<ServiceAddress> {
             services.extend(addresses(&String::from_utf8_lossy(&std::fs::read(from).unwrap_or_default())));
         }
     }
-    services.into_iter().collect()
+    // A shipped row names the services of vendors. What the user named may be in the user's own network.
+    let shipped = AgentRows::hosts_of(&row.title);
+    let is_shipped = |service: &ServiceAddress| {
+        shipped.iter().filter_map(|host| ServiceAddress::parse(host)).any(|host| host.host == service.host)
+    };
+    services.into_iter().map(|service| ServiceAddress { public: is_shipped(&service), ..service }).collect()
 }
 
 /// Whether a file was downloaded, so that its addresses are not the user's choice.

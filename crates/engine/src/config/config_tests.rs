@@ -99,6 +99,12 @@ fn a_later_layer_wins_key_by_key_and_each_value_has_its_origin() {
     let expected = [
         "agent = \"theirs\" (repository/remand.toml:1:1)",
         "at-once = 4 (built in)",
+        "changes.depth = 64 (built in)",
+        "changes.file-size = 50000000 (built in)",
+        "changes.files = 10000 (built in)",
+        "changes.name-length = 200 (built in)",
+        "changes.names = \"plain\" (built in)",
+        "changes.size = 200000000 (built in)",
         "checks.cache = true (built in)",
         "checks.detect = true (built in)",
         "conventions = [\"AGENTS.md\", \"CLAUDE.md\", \"GEMINI.md\", \"QWEN.md\", \"CONTEXT.md\", \"copilot-instructions.md\"] (built in)",
@@ -143,7 +149,7 @@ fn unknown_keys_are_refused_with_their_position_and_the_most_similar_key() {
     );
     assert_eq!(
         refusal("[commit]\nsign = true\n"),
-        "1:2: unknown key `commit`; use one of: workflow, mode, agent, model, at-once, conventions, limits, sandbox, rounds, state, \
+        "1:2: unknown key `commit`; use one of: workflow, mode, agent, model, at-once, conventions, limits, sandbox, changes, rounds, state, \
          secrets, checks, roles, agents, prices"
     );
     assert_eq!(

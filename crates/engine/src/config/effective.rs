@@ -9,6 +9,7 @@ use super::table::{self, TypedSettings};
 use crate::pinned::RoundRules;
 use remand_agents::driver::Price;
 use remand_checks::CheckChoice;
+use remand_git::TreeLimits;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,10 @@ pub struct Config {
     pub conventions: Vec<String>,
     pub limits: ConfigLimits,
     pub sandbox: Sandbox,
+    /// What a dispatch may add to its work tree.
+    pub tree_limits: TreeLimits,
+    /// The names that a change may add.
+    pub names: NewNames,
     pub secrets: Secrets,
     pub rounds: RoundRules,
     /// Whether checks are detected by marker files.
@@ -60,6 +65,16 @@ pub struct ConfigLimits {
     pub tokens: Option<u64>,
     pub time: Option<Duration>,
     pub dispatches: Option<u64>,
+}
+
+/// The names that a change may add.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NewNames {
+    /// Names that nobody takes for others, and links inside the repository. Others are findings.
+    #[default]
+    Plain,
+    /// Every name. Reviewers are told about misleading ones.
+    Any,
 }
 
 /// The access and the limits of agents.
@@ -226,6 +241,11 @@ impl Config {
                 disk: table.count("sandbox.disk"),
                 file_size: table.count("sandbox.file-size"),
             },
+            tree_limits: tree_limits(&table),
+            names: match table.text("changes.names").as_deref() {
+                Some("any") => NewNames::Any,
+                Some(_) | None => NewNames::Plain,
+            },
             secrets: Secrets {
                 environment: table.words("secrets.environment").unwrap_or_default(),
                 patterns: table.words("secrets.patterns").unwrap_or_default(),
@@ -267,6 +287,18 @@ impl Config {
             }
         }
         problems
+    }
+}
+
+fn tree_limits(table: &TypedSettings<'_>) -> TreeLimits {
+    let built_in = TreeLimits::default();
+    let number = |key: &str| table.count(key).map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+    TreeLimits {
+        files: table.count("changes.files").unwrap_or(built_in.files),
+        file_size: table.count("changes.file-size").unwrap_or(built_in.file_size),
+        size: table.count("changes.size").unwrap_or(built_in.size),
+        depth: number("changes.depth").unwrap_or(built_in.depth),
+        name_length: number("changes.name-length").unwrap_or(built_in.name_length),
     }
 }
 

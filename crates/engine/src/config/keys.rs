@@ -45,6 +45,9 @@ pub enum ValueShape {
 /// The values of `mode`.
 pub const MODES: &[&str] = &["autonomous", "interactive"];
 
+/// The values of `changes.names`.
+pub const NAMES: &[&str] = &["plain", "any"];
+
 /// The values of `reruns`.
 pub const RERUNS: &[&str] = &["0", "1", "2", "3", "5"];
 
@@ -55,6 +58,11 @@ pub const SECTIONS: &[(&str, &str)] = &[
     (
         "sandbox",
         "What agents may see and use. An agent that exceeds a limit is stopped, and its dispatch fails.",
+    ),
+    (
+        "changes",
+        "What one dispatch may add to its work tree. A dispatch that adds more fails, and its changes are undone. Files that \
+         git ignores do not count. A check may add ten times as much.",
     ),
     ("rounds", "Rounds on a gap board, as in the workflow `spec`."),
     ("state", "Where Remand keeps the ledger and the work trees."),
@@ -248,6 +256,49 @@ pub const KEYS: &[ConfigKey] = &[
         default: "\"4G\"",
         example: "\"1G\"",
         meaning: "The largest file that one dispatch may write, in bytes.",
+    },
+    ConfigKey {
+        path: "changes.files",
+        shape: ValueShape::Count,
+        default: "\"10k\"",
+        example: "500",
+        meaning: "Maximum number of new files, less the deleted ones, and of new folders.",
+    },
+    ConfigKey {
+        path: "changes.file-size",
+        shape: ValueShape::Count,
+        default: "\"50M\"",
+        example: "\"5M\"",
+        meaning: "The largest new or grown file, in bytes. For a sparse file, its apparent size counts.",
+    },
+    ConfigKey {
+        path: "changes.size",
+        shape: ValueShape::Count,
+        default: "\"200M\"",
+        example: "\"20M\"",
+        meaning: "Maximum number of bytes by which all files together may grow.",
+    },
+    ConfigKey {
+        path: "changes.depth",
+        shape: ValueShape::Count,
+        default: "64",
+        example: "20",
+        meaning: "Maximum number of names in the path of a new file.",
+    },
+    ConfigKey {
+        path: "changes.name-length",
+        shape: ValueShape::Count,
+        default: "200",
+        example: "100",
+        meaning: "Maximum length of the name of a new file, in bytes. Its path may be ten times as long.",
+    },
+    ConfigKey {
+        path: "changes.names",
+        shape: ValueShape::Choice(NAMES),
+        default: "\"plain\"",
+        example: "\"any\"",
+        meaning: "`plain` refuses a change that adds names with hidden or look-alike characters, names that differ from \
+                  others only in case, or links out of the repository. `any` only notes them.",
     },
     ConfigKey {
         path: "rounds.gaps",

@@ -19,7 +19,7 @@ mod table;
 #[cfg(test)]
 mod config_tests;
 
-pub use effective::{Config, ConfigLimits, EffectiveValue, RunMode, Sandbox, Secrets};
+pub use effective::{Config, ConfigLimits, EffectiveValue, NewNames, RunMode, Sandbox, Secrets};
 pub use problem::{ConfigError, ConfigProblem, FilePosition, ValueOrigin};
 pub use role_choice::RoleChoice;
 pub use sources::{Flag, Sources};

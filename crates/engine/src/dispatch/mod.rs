@@ -481,12 +481,29 @@ impl Prepared<'_> {
         Ok(remand_checks::unlink(checkout, self.lane.work.path(), &self.packages)?)
     }
 
+    /// What the agent left in the tree. If git fails only because of that, the agent is at fault.
+    fn aftermath(&self) -> Result<Aftermath, Trouble> {
+        let work = &self.lane.work;
+        work.aftermath(&self.before, &self.lane.tree, reach(self.job)).map_err(|error| {
+            let is_about_files = error.is_about_files() && work.restore(&self.lane.tree).is_ok();
+            match is_about_files {
+                true => Trouble::new(
+                    Failure::Violation,
+                    format!(
+                        "git cannot store what {} left in the tree, which was undone: {error}",
+                        self.title
+                    ),
+                ),
+                false => error.into(),
+            }
+        })
+    }
+
     /// Compares the changes in the tree with the role's permissions. Violations are recorded with their diff.
     fn inspect(&self, ended: &JobEnd) -> Result<Inspection, Trouble> {
         let _main = self.job.site.hold_main();
         let work = &self.lane.work;
-        let Aftermath { tree: after, changes, leftovers } =
-            work.aftermath(&self.before, &self.lane.tree, reach(self.job))?;
+        let Aftermath { tree: after, changes, leftovers } = self.aftermath()?;
         let versions = |path: &Path| {
             let read = |tree: &TreeId| String::from_utf8(work.read(tree, path).ok()??).ok();
             read(&self.lane.tree).zip(read(&after))
@@ -610,6 +627,7 @@ impl Prepared<'_> {
             tokens: agent_report.tokens,
             price: agent_report.price.clone(),
             brief: self.sizes.clone(),
+            contacts: surroundings::asked_hosts(self),
         });
         blobs.extend([prompt, output]);
     }

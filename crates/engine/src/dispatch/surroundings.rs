@@ -4,9 +4,9 @@ use super::{Prepared, note};
 use crate::site::Trouble;
 use remand_agents::driver::{Launch, read_agent_file};
 use remand_git::remove;
-use remand_ledger::fact::{Note, NoteKind};
+use remand_ledger::fact::{AskedHosts, HostTraffic, Note, NoteKind};
 use remand_process::confine::{
-    Contacts, Enforcement, Policy, Privacy, PrivateFolders, TEMPORARY_FOLDERS, programs,
+    Contacts, Enforcement, Policy, Privacy, PrivateFolders, TEMPORARY_FOLDERS, Traffic, programs,
 };
 use remand_process::{Confinement, ExceededLimit, JobEnd, ProcessJob, ProcessLimits};
 use std::ffi::{OsStr, OsString};
@@ -156,7 +156,7 @@ pub fn notes(prepared: &Prepared<'_>, ended: &JobEnd) -> Vec<Note> {
             notes.push(note(NoteKind::Warning, prepared.job.site.redact(&remand_notation::clean(&text))));
         }
     }
-    if let Some(text) = refused_contacts(&prepared.title, &contacts(prepared)) {
+    if let Some(text) = refused_contacts(&prepared.title, &contacts(prepared).unwrap_or_default()) {
         notes.push(note(NoteKind::Warning, prepared.job.site.redact(&text)));
     }
     if let Some(limit) = &ended.exceeded {
@@ -166,10 +166,22 @@ pub fn notes(prepared: &Prepared<'_>, ended: &JobEnd) -> Vec<Note> {
     notes
 }
 
-/// The hosts that the agent tried to reach; empty if it shares the network.
-pub fn contacts(prepared: &Prepared<'_>) -> Contacts {
-    let read = std::fs::read(prepared.folder.contacts()).ok();
-    read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+/// The hosts that the agent asked for; `None` if its network was not watched.
+fn contacts(prepared: &Prepared<'_>) -> Option<Contacts> {
+    let read = std::fs::read(prepared.folder.contacts()).ok()?;
+    serde_json::from_slice(&read).ok()
+}
+
+/// The hosts that the agent asked for, as the ledger stores them; `None` if its network was not watched.
+pub fn asked_hosts(prepared: &Prepared<'_>) -> Option<AskedHosts> {
+    let Contacts { reached, refused, more } = contacts(prepared)?;
+    let redact = |host: &String| prepared.job.site.redact(host);
+    let traffic = |traffic: &Traffic| HostTraffic { sent: traffic.sent, received: traffic.received };
+    Some(AskedHosts {
+        reached: reached.iter().map(|(host, bytes)| (redact(host), traffic(bytes))).collect(),
+        refused: refused.iter().map(redact).collect(),
+        more,
+    })
 }
 
 /// A sentence about the hosts that the agent tried to reach and could not.

@@ -4,7 +4,8 @@ use super::checking::{CheckedContent, Checking, refuse_incomplete};
 use super::integrity::{self, PlannedTests};
 use super::red_results::{RedNotes, RedRulings};
 use super::task_baseline::{TaskBaseline, TaskScope};
-use super::{Done, claims, finding, tiers};
+use super::{Done, claims, finding, names, tiers};
+use crate::config::NewNames;
 use crate::red_tests::baseline_results;
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::{
@@ -234,8 +235,17 @@ impl Measurement {
         };
         self.findings.extend(remand_checks::compare_except(before, &self.results, tree, &is_excused));
         self.findings.extend(integrity.findings);
+        self.judge_names(names::misleading(job, content)?, job.site.settings().names);
         self.notes.extend(integrity.notes);
         Ok(())
+    }
+
+    /// Adds misleading names as findings or, if they are permitted, as notes for reviewers.
+    fn judge_names(&mut self, misleading: Vec<Finding>, names: NewNames) {
+        match names {
+            NewNames::Plain => self.findings.extend(misleading),
+            NewNames::Any => self.notes.extend(misleading.into_iter().map(|finding| finding.claim)),
+        }
     }
 
     /// Adds failed rows for claims about the baseline that the engine's rows contradict. Reviewers see them.

@@ -15,6 +15,7 @@ mod look_back;
 mod manifest;
 mod measurement;
 mod merge;
+mod names;
 mod planned;
 mod prepare;
 mod record_approach;

@@ -2,7 +2,7 @@
 
 use super::agent_slots::AgentSlots;
 use crate::activity::ActivityBoard;
-use crate::config::Sandbox;
+use crate::config::{NewNames, Sandbox};
 use crate::home::Home;
 use crate::redact::Redactor;
 use crate::store::Store;
@@ -35,6 +35,8 @@ pub struct Settings {
     /// Variables that only agents inherit.
     pub agent_environment: BTreeMap<OsString, OsString>,
     pub sandbox: Sandbox,
+    /// The names that a change may add.
+    pub names: NewNames,
     /// The user's home, where toolchains keep their caches. It is the `HOME` of checks; agents get another.
     pub user_home: OsString,
     pub redactor: Redactor,

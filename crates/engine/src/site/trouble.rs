@@ -55,6 +55,9 @@ impl From<GitError> for Trouble {
     fn from(error: GitError) -> Trouble {
         match error {
             GitError::Cancelled => Trouble::cancelled(),
+            error @ GitError::Excess { .. } => {
+                Trouble::new(Failure::Violation, format!("{error}; {}", error.hint()))
+            }
             error => Trouble::environment(format!("{error}; {}", error.hint())),
         }
     }

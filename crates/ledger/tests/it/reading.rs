@@ -161,6 +161,7 @@ fn a_dispatch_is_running_until_it_ends_with_its_telemetry() {
         tokens: Some(spent),
         price: Some("model-*".to_string()),
         brief: [("Material".to_string(), 120)].into(),
+        contacts: None,
     };
     let command = test_run.open[0].id().expect("an id").to_string();
     let event = test_run.end_event("done");

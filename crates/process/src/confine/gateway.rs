@@ -8,7 +8,7 @@ use super::contacts::{ContactRecord, Traffic};
 use super::hello::ClientHello;
 use super::packets::{self, PacketWatch};
 use super::service::ServiceAddress;
-use super::upstream;
+use super::upstream::{self, RefusedAddress};
 use rustix::net::sockopt::set_socket_linger;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -174,7 +174,11 @@ fn forward(inside: &TcpStream, service: &ServiceAddress, record: &Arc<ContactRec
         }
         first = hello.bytes;
     }
-    let outside = upstream::connect(service, &|name| std::env::var(name).ok())?;
+    let outside = upstream::connect(service, &|name| std::env::var(name).ok()).inspect_err(|error| {
+        if error.get_ref().is_some_and(|error| error.is::<RefusedAddress>()) {
+            record.refuse(error.to_string());
+        }
+    })?;
     let _ = (inside.set_nodelay(true), outside.set_nodelay(true));
     record.count(&title, Traffic { sent: first.len() as u64, received: 0 });
     (&outside).write_all(&first)?;

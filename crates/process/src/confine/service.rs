@@ -1,5 +1,6 @@
 //! The address of a service that a program may reach.
 
+use super::address_range::AddressRange;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::IpAddr;
@@ -26,6 +27,9 @@ pub struct ServiceAddress {
     pub port: u16,
     /// Whether only TLS connections to this host are forwarded.
     pub tls: bool,
+    /// Whether its name must lead to a public address. A service that the user named may be in the user's own network.
+    #[serde(default)]
+    pub public: bool,
 }
 
 impl ServiceAddress {
@@ -47,7 +51,12 @@ impl ServiceAddress {
             !host.is_empty() && host.len() <= 253 && host.bytes().all(is_part)
         };
         let is_host = is_name(host) || host.parse::<IpAddr>().is_ok();
-        is_host.then(|| ServiceAddress { host: host.to_ascii_lowercase(), port, tls: port == 443 })
+        is_host.then(|| ServiceAddress {
+            host: host.to_ascii_lowercase(),
+            port,
+            tls: port == 443,
+            public: false,
+        })
     }
 
     /// Reads the start of a URL: `http://` or `https://`, perhaps a user, the host, and perhaps a port.
@@ -71,6 +80,16 @@ impl ServiceAddress {
         self.host.parse().ok()
     }
 
+    /// Whether its name may lead to this address. A number leads only to itself.
+    pub(super) fn may_be_at(&self, address: IpAddr) -> bool {
+        self.number().is_some()
+            || match AddressRange::of(address) {
+                AddressRange::Public => true,
+                AddressRange::Private => !self.public,
+                AddressRange::Link => false,
+            }
+    }
+
     /// Whether it is on this machine.
     pub(super) fn is_loopback(&self) -> bool {
         let is_local_name = self.host == "localhost" || self.host.ends_with(".localhost");
@@ -88,6 +107,7 @@ impl fmt::Display for ServiceAddress {
 }
 
 #[cfg(test)]
+#[allow(clippy::expect_used)]
 mod tests {
     use super::*;
 
@@ -126,5 +146,21 @@ mod tests {
         for (url, expected) in urls {
             assert_eq!(shown(ServiceAddress::from_url(url)).as_deref(), expected, "{url}");
         }
+    }
+
+    // BX-02
+    #[test]
+    fn a_name_leads_into_a_private_network_only_if_the_user_named_it() {
+        let named = ServiceAddress::parse("models.corp").expect("an address");
+        let shipped = ServiceAddress { public: true, ..named.clone() };
+        let number = ServiceAddress::parse("169.254.169.254:80").expect("an address");
+        let leads = |address: &str| {
+            let address: IpAddr = address.parse().expect("a number");
+            [&named, &shipped, &number].map(|service| service.may_be_at(address))
+        };
+        assert_eq!(leads("8.8.8.8"), [true, true, true]);
+        assert_eq!(leads("10.0.0.1"), [true, false, true]);
+        assert_eq!(leads("::ffff:127.0.0.1"), [true, false, true]);
+        assert_eq!(leads("169.254.169.254"), [false, false, true]);
     }
 }

@@ -127,9 +127,20 @@ pub(super) fn connect(
     }
 }
 
+/// An address that a service may not have.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct RefusedAddress(String);
+
 fn connect_directly(service: &ServiceAddress) -> io::Result<TcpStream> {
     let mut failure = io::Error::other("the name has no address");
+    // The address that is judged is the one that is used: looked up again, the name could lead elsewhere.
     for address in (service.host.as_str(), service.port).to_socket_addrs()? {
+        if !service.may_be_at(address.ip()) {
+            failure =
+                io::Error::other(RefusedAddress(format!("{} (the address of {service})", address.ip())));
+            continue;
+        }
         match TcpStream::connect_timeout(&address, TIMEOUT) {
             Ok(stream) => return Ok(stream),
             Err(error) => failure = error,
@@ -166,6 +177,20 @@ mod tests {
         let all = [("ALL_PROXY", "proxy:8080")];
         assert_eq!(proxy_of("http://api.example.org", &all), Some(("proxy:8080".to_string(), None)));
         assert_eq!(proxy_of("https://api.example.org", &[("HTTPS_PROXY", "socks5://proxy:1080")]), None);
+    }
+
+    // BX-02
+    #[test]
+    fn a_shipped_service_is_not_looked_for_on_this_machine() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a listener");
+        let port = listener.local_addr().expect("an address").port();
+        // Every system resolves this name to itself.
+        let named = ServiceAddress::parse(&format!("localhost:{port}")).expect("an address");
+        let shipped = ServiceAddress { public: true, ..named.clone() };
+        assert!(connect(&named, &|_| None).is_ok());
+        let refused = connect(&shipped, &|_| None).expect_err("refused");
+        assert!(refused.get_ref().is_some_and(|error| error.is::<RefusedAddress>()), "{refused}");
+        assert!(refused.to_string().ends_with(&format!("(the address of localhost:{port})")), "{refused}");
     }
 
     // BX-02

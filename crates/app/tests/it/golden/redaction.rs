@@ -10,6 +10,7 @@ const PATTERNS: &[(&str, &str)] = &[
     (r"(?m)^ +\d+:\d\d  ! not enforced on this machine: .*\n", ""),
     (r"(?m)^ +! not enforced on this machine: [^⇒]*?( +⇒)", "$1"),
     (r"(?s)## Warnings\n\n.*?\n\n", "## Warnings\n\n[as the machine has it]\n\n"),
+    (r"(?s)## Network\n\n.*?\n\n(##|$)", "## Network\n\n[as the machine has it]\n\n$1"),
     (r"\d{8}-\d{6}-[a-z0-9]{4}", "yyyymmdd-hhmmss-rand"),
     (r"index [0-9a-f]{40}\.\.[0-9a-f]{40}", "index [blob]..[blob]"),
     (r"\b[0-9a-f]{64}\b", "[hash]"),
