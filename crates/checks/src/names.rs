@@ -109,7 +109,7 @@ fn shown(path: &Path) -> String {
     text
 }
 
-/// Why a reader would take a name for another one; `None` if it is plain.
+/// Why a reader would mistake a name for another one; `None` if it is plain.
 fn why_misleading(name: &[u8]) -> Option<String> {
     let Ok(name) = std::str::from_utf8(name) else {
         return Some("is not UTF-8".to_string());
@@ -138,7 +138,7 @@ fn why_misleading(name: &[u8]) -> Option<String> {
     ))
 }
 
-/// Whether a word mixes scripts as no language does, or only looks like ASCII.
+/// Whether a word mixes scripts in a way that no language does, or looks like ASCII without being ASCII.
 fn looks_like_another(word: &str) -> bool {
     if word.is_ascii() {
         return false;
@@ -148,7 +148,7 @@ fn looks_like_another(word: &str) -> bool {
         || skeleton(&composed).all(|c| c.is_ascii_alphanumeric())
 }
 
-/// Whether a character cannot be seen, or moves others.
+/// Whether a character is invisible, or changes the order of others.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || (c.is_whitespace() && c != ' ' && c != '\u{3000}')
@@ -160,7 +160,7 @@ fn is_hidden(c: char) -> bool {
         )
 }
 
-/// The path as systems compare it that ignore case and the form of letters.
+/// The path in the form that systems compare if they ignore case and the form of letters.
 fn folded(path: &Path) -> String {
     path.to_string_lossy().nfd().flat_map(char::to_lowercase).nfd().collect()
 }

@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 /// The file name of the bundle.
 pub const FILE: &str = "evidence-bundle.md";
 
-/// What was looked at, and what was not.
+/// The sentence if there was no violation: what was examined, and what was not.
 const NO_VIOLATION: &str = "No role changed more in its work tree than it may, and no file tool was refused. The sandbox refuses \
                             changes elsewhere; what a shell command tried there is not recorded.";
 
@@ -176,7 +176,7 @@ impl Page {
         Ok(())
     }
 
-    /// The hosts that agents asked for, as far as they were watched.
+    /// The hosts that agents asked for, in dispatches whose network was watched.
     fn network(&mut self, reader: &Reader, run: &RunId) -> Result<(), LedgerError> {
         self.section("Network");
         let hosts = RunHosts::of(reader, run)?;

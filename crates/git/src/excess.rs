@@ -16,8 +16,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-/// The maximum number of entries that a scan lists in addition to the tracked ones. More than this is never ignored output
-/// of tools.
+/// The maximum number of entries that a scan lists in addition to the tracked ones. Ignored output of tools never has
+/// more entries than this.
 const MAX_MORE_ENTRIES: usize = 1_000_000;
 
 /// How much longer a path may be than a name.
@@ -119,7 +119,7 @@ struct Growth {
     excess: Vec<Excess>,
     /// New paths that are not folders.
     new: Vec<PathBuf>,
-    /// Whether files count towards an exceeded limit that ignored files are exempt from.
+    /// Whether a limit is exceeded to which files count unless they are ignored.
     counts_files: bool,
 }
 
@@ -326,7 +326,7 @@ struct Discarded<'t> {
     tree: &'t WorkTree,
     folder: PathBuf,
     number: usize,
-    /// Folders that an engine left which ended too early.
+    /// Folders left by an engine that was killed.
     earlier: Vec<PathBuf>,
 }
 

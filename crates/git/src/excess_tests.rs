@@ -51,7 +51,7 @@ impl Fixture {
         }
     }
 
-    /// Demands this excess, and that the tree can be restored quickly, also by an engine that did not see it.
+    /// Demands this excess, and that the tree can be restored quickly, even by an engine that did not see the excess.
     fn refuses(&self, expected: &[ExcessKind], leave: impl Fn(&Path)) {
         let files = contents(self.tree.path());
         let started = Instant::now();

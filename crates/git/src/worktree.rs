@@ -68,7 +68,7 @@ impl WorkTree {
         &self.name
     }
 
-    /// The same work tree for programs that may add this many times as many files and bytes.
+    /// The same work tree, with limits on files and bytes that are multiplied by this factor.
     #[must_use]
     pub fn with_more_generous_limits(mut self, factor: u64) -> WorkTree {
         let TreeLimits { files, file_size, size, .. } = &mut self.repository.tree_limits;

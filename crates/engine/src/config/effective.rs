@@ -70,10 +70,10 @@ pub struct ConfigLimits {
 /// The names that a change may add.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NewNames {
-    /// Names that nobody takes for others, and links inside the repository. Others are findings.
+    /// Only names that cannot be mistaken for others, and links inside the repository. Anything else is a finding.
     #[default]
     Plain,
-    /// Every name. Reviewers are told about misleading ones.
+    /// Every name. Misleading ones become notes for reviewers.
     Any,
 }
 

@@ -34,7 +34,7 @@ pub enum Circle {
     Edits { file: String, attempts: Vec<u32>, share: Permille },
     /// One test changed its result after each of these attempts; `end` is its last result.
     Test { name: String, attempts: Vec<u32>, end: TestEnd },
-    /// This attempt goes over the lines of an earlier attempt that failed, with the same hypothesis.
+    /// This attempt reworks the lines of an earlier attempt that failed, with the same hypothesis.
     Hypothesis { attempt: u32, earlier: u32, text: String, share: Permille },
 }
 
@@ -60,7 +60,7 @@ impl Circle {
                 result_phrase(*end)
             ),
             Self::Hypothesis { attempt, earlier, text, share } => format!(
-                "Attempt {attempt} goes over the lines of attempt {earlier}, which failed, and repeats its hypothesis (\"{text}\", word similarity {share})."
+                "Attempt {attempt} reworks the lines of attempt {earlier}, which failed, and repeats its hypothesis (\"{text}\", word similarity {share})."
             ),
         }
     }
@@ -233,7 +233,7 @@ impl Trail {
         circle
     }
 
-    /// Whether a test that passed before the last attempt fails since. To undo such an attempt is a repair.
+    /// Whether a test that passed before the last attempt fails since. Undoing such an attempt is a repair.
     pub(super) fn last_attempt_broke_a_test(&self) -> bool {
         self.outcomes.get(&self.attempt) == Some(&AttemptOutcome::Broke)
     }
@@ -276,8 +276,8 @@ impl Trail {
         circle
     }
 
-    /// Records a hypothesis. Words alone decide nothing: steps of one plan are worded alike. They count if the change also
-    /// goes over the lines of the attempt that failed.
+    /// Records a hypothesis. Words alone decide nothing: steps of one plan are worded alike. They count if the change
+    /// also reworks the lines of the attempt that failed.
     fn record_hypothesis(&mut self, change: &Change, files: &Files<'_>) -> Option<Circle> {
         let text: String = change.hypothesis.as_deref()?.trim().chars().take(MAX_CHARACTERS).collect();
         if text.is_empty() {
@@ -286,8 +286,8 @@ impl Trail {
         let words = Words::of(&text);
         let failed = |attempt: u32| self.outcomes.get(&attempt).is_some_and(|outcome| outcome.is_failure());
         let edits = || files.keys().filter_map(|path| self.edits.get(*path));
-        let goes_over = |attempt: u32| edits().any(|edits| edits.goes_over(attempt));
-        let is_tried = |earlier: &&Hypothesis| failed(earlier.attempt) && goes_over(earlier.attempt);
+        let reworks = |attempt: u32| edits().any(|edits| edits.reworks(attempt));
+        let is_tried = |earlier: &&Hypothesis| failed(earlier.attempt) && reworks(earlier.attempt);
         let repeated = self.hypotheses.iter().filter(is_tried).find_map(|earlier| {
             let share = words.similarity(&Words::of(&earlier.text));
             (share >= SIMILAR).then_some((earlier.attempt, share))

@@ -105,7 +105,7 @@ fn repairing_a_broken_test_is_healthy_work() {
 
 // DR-04 TE-07
 #[test]
-fn a_failed_hypothesis_counts_only_if_the_attempt_goes_over_the_same_lines() {
+fn a_failed_hypothesis_counts_only_if_the_attempt_reworks_the_same_lines() {
     let text = "The guard is held across the await point";
     let attempt = |change| Change { hypothesis: Some(text.to_string()), ..change };
     let mut trail = Trail::default();
@@ -117,7 +117,7 @@ fn a_failed_hypothesis_counts_only_if_the_attempt_goes_over_the_same_lines() {
     assert_eq!(trail.clone().record_change(&elsewhere), None, "words alone decide nothing");
     assert_eq!(
         sentence(trail.record_change(&again)),
-        "Attempt 2 goes over the lines of attempt 1, which failed, and repeats its hypothesis (\"The guard is held across the await point\", word similarity 100 %)."
+        "Attempt 2 reworks the lines of attempt 1, which failed, and repeats its hypothesis (\"The guard is held across the await point\", word similarity 100 %)."
     );
 }
 

@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 
 /// The share of common shingles from which two edits count as similar.
 const SIMILAR: Permille = Permille(400);
-/// The minimum share of an edit's lines that undo an earlier edit. A step that counts itself replaces one line and
-/// adds others.
+/// The minimum share of an edit's lines that undo an earlier edit. Healthy work is below it: a step of a series may
+/// replace the line with its number, and adds others.
 const MIN_AGAIN: Permille = Permille(400);
-/// The minimum share of an edit's lines that an earlier edit had removed, to say that lines came back.
+/// The minimum share of an edit's lines that an earlier edit had removed; from this share on, removed lines came back.
 const MIN_BACK: Permille = Permille(200);
-/// The minimum share of a change that must be in the file: a change with as much elsewhere is other work.
+/// The minimum share of a change that must be in the file: a change that is spread over other files is other work.
 const MIN_WEIGHT: Permille = Permille(600);
-/// The minimum share of an edit that a later one undoes by going over it.
+/// The minimum share of an edit that a later edit must undo to count as reworking it.
 const MIN_UNDONE: Permille = Permille(500);
 /// The minimum number of edits that make a circle.
 const MIN_GROUP: usize = 3;
@@ -92,8 +92,8 @@ impl Edits {
         group
     }
 
-    /// Whether the last edit goes over what an attempt did: it undoes most of it, or brings lines back.
-    pub(super) fn goes_over(&self, attempt: u32) -> bool {
+    /// Whether the last edit reworks what an attempt did: it undoes most of it, or brings lines back.
+    pub(super) fn reworks(&self, attempt: u32) -> bool {
         let Some((last, earlier)) = self.0.split_last() else { return false };
         let undoes = |edit: &Edit| {
             let undone = edit.added.count_in([&last.removed].into_iter())

@@ -84,7 +84,7 @@ impl Trace {
         }
         let touched = self.files.values().map(FileTrace::touched).sum();
         let new_lines = now.values().map(|after| lines::total(&after.added)).sum::<usize>() - restored;
-        // Whoever undoes a change and does more than that has another idea.
+        // A change that undoes another one and adds even more new lines follows another idea.
         worst.filter(|_| Permille::share(undone, touched) >= MIN_UNDONE_OF_ALL && new_lines <= undone)
     }
 }

@@ -1,14 +1,14 @@
-//! Who can be reached at an address: anybody, or only machines near this one.
+//! Classifies addresses: public ones, and those that only lead to this machine or machines near it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Who uses an address.
+/// The range that an address belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AddressRange {
     Public,
     /// This machine, or a network of an organisation or a provider.
     Private,
-    /// The link of this machine, where the metadata of virtual machines is served; groups; addresses of nobody.
+    /// Link-local addresses, where virtual machines find their metadata; multicast groups; unassigned addresses.
     Link,
 }
 

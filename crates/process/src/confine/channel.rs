@@ -1,4 +1,4 @@
-//! The channel between a supervisor and the init of its program: a socket that the program does not get.
+//! The channel between a supervisor and the init of its program: a socket that is not passed to the program.
 
 use super::ended::ProgramEnd;
 use rustix::net::{

@@ -53,7 +53,7 @@ pub(super) fn mount_devices(policy: &Policy) -> Result<(), ConfineError> {
     for folder in [SHARED_MEMORY, TERMINALS].map(Path::new) {
         fs::create_dir(folder).map_err(|source| failed(folder, source))?;
     }
-    // Few programs need a terminal, so a machine that refuses new ones still has the rest.
+    // Few programs need a terminal, so it is not an error if the machine refuses to make new ones.
     let _ = mount_terminals();
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! The init of a confined program: the first process of a process namespace. It sees the end of the program, adopts and
 //! reaps every orphan, and when it ends, the kernel kills everything else in the namespace.
 //!
-//! It is a second instance of the supervisor's program. The supervisor holds the other end of its standard input: when
-//! the supervisor ends in whatever way, so does the init.
+//! It is a second instance of the supervisor's program. The supervisor holds the other end of its standard input:
+//! however the supervisor ends, the init ends too.
 
 use super::channel::{self, InitMessage};
 use super::ended::ProgramEnd;

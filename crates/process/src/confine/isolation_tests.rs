@@ -68,7 +68,7 @@ fn other_processes_are_neither_visible_nor_reachable() {
 
 // CORE-17
 #[test]
-fn the_program_s_own_status_arrives() {
+fn the_status_of_the_program_is_reported() {
     let lab = Lab::new();
     for code in [0, 1, 77, 125, 255] {
         assert_eq!(lab.run(isolated(&lab), &format!("exit {code}")).exit, Exit::Code(code));
@@ -81,7 +81,7 @@ fn the_program_s_own_status_arrives() {
 
 // CORE-17
 #[test]
-fn a_request_to_end_reaches_the_program_once() {
+fn the_program_receives_a_request_to_end_once() {
     let lab = Lab::new();
     let script = "trap 'echo asked >>asked' TERM; echo ready >ready; n=0; \
                   while [ $n -lt 60 ]; do sleep 0.05; n=$((n + 1)); done; exit 3";
@@ -247,7 +247,7 @@ fn nothing_about_files_outside_can_be_changed() {
 
 // BX-03
 #[test]
-fn what_may_be_written_may_be_inside_what_may_only_be_read() {
+fn a_writable_path_may_be_inside_a_read_only_one() {
     let lab = Lab::new();
     fs::create_dir_all(lab.path("outside/own/deep")).unwrap();
     fs::write(lab.path("outside/single"), "").unwrap();

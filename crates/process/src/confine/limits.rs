@@ -33,7 +33,7 @@ pub(super) fn apply_within(policy: &Policy) -> Result<(), ConfineError> {
         // The limit of the namespace above is lower; nothing in this one can exceed that.
         let _ = std::fs::write("/proc/sys/kernel/pid_max", (RESERVED + tasks).to_string());
     }
-    // The kernel counts the processes of the user namespace, which an ordinary user has alone.
+    // For an ordinary user, the kernel counts only the processes of this user namespace.
     limit(Resource::Nproc, "processes", tasks)
 }
 
@@ -41,7 +41,8 @@ pub(super) fn apply_within(policy: &Policy) -> Result<(), ConfineError> {
 #[cfg(target_os = "linux")]
 const RESERVED: u64 = 300;
 
-/// Whether each process namespace has its own limit on process numbers, as since Linux 6.14. Before, the machine has one.
+/// Whether each process namespace has its own limit on process numbers, as since Linux 6.14. Before, all namespaces
+/// share one limit.
 #[cfg(target_os = "linux")]
 fn is_process_number_limit_private() -> bool {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();

@@ -55,9 +55,10 @@ fn unescape(text: &str) -> OsString {
     OsString::from_vec(bytes)
 }
 
-/// Forbids changes to all mounts except these and those below them, and programs there get no additional rights.
+/// Forbids changes to all mounts except these and those below them. Programs on the other mounts get no additional
+/// rights.
 pub(super) fn forbid_changes_outside(writable: &[PathBuf]) -> Result<(), ConfineError> {
-    // Of the calling thread: the others of this process are in another namespace.
+    // The mounts of the calling thread, because the other threads of this process are in another namespace.
     let list = "/proc/thread-self/mountinfo";
     let text = fs::read(list).map_err(|source| failed(Path::new(list), source))?;
     let text = String::from_utf8_lossy(&text).into_owned();

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// The folder in which the kernel shows processes.
 const PROCESSES: &str = "/proc";
 
-/// The program's own folder for temporary files. Its path is short, as sockets need it.
+/// The program's private folder for temporary files. Its path is short, because the paths of sockets are limited.
 pub(super) fn temporary_folder(policy: &Policy) -> Option<&'static Path> {
     let own = policy.private.iter().flat_map(|private| &private.folders);
     let own: Vec<&Path> = own.map(PathBuf::as_path).collect();
@@ -55,8 +55,8 @@ pub(super) fn enter_user_namespace() -> Result<(), ConfineError> {
     fs::write("/proc/self/gid_map", format!("{group} {group} 1")).map_err(failed)
 }
 
-/// Makes processes, network, shared memory and folders of what the calling thread starts private, as far as the policy says. Returns the network,
-/// to be served by a thread outside.
+/// Makes processes, network, shared memory and folders of what the calling thread starts private, as far as the policy
+/// requires. Returns the network, to be served by a thread outside.
 pub(super) fn enter_private(policy: &Policy) -> Result<Option<PrivateNetwork>, ConfineError> {
     let Some(private) = &policy.private else { return Ok(None) };
     let sockets = view::named_sockets();
@@ -111,7 +111,8 @@ pub(super) fn protect_processes() -> Result<(), ConfineError> {
         .map_err(|error| ConfineError::Private { what: PROCESSES.to_string(), source: error.into() })
 }
 
-/// Lets nobody in this user namespace make further namespaces. Without one, the filter of system calls has to do.
+/// Forbids further namespaces in this user namespace. Without a user namespace, only the filter of system calls forbids
+/// them.
 pub(super) fn forbid_nested() {
     const WHOLE_RANGE: &str = "4294967295";
     let is_initial = fs::read_to_string("/proc/self/uid_map")

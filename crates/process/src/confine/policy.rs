@@ -38,8 +38,8 @@ pub struct Policy {
     pub memory: Option<u64>,
     /// Maximum size in bytes of a file that it writes.
     pub file_size: Option<u64>,
-    /// Simultaneous processes, each with a number of threads. In namespaces, the kernel enforces the limit for everything
-    /// in them; elsewhere it counts all processes of the user, and none of root.
+    /// Simultaneous processes, each with a number of threads. In namespaces, the kernel enforces the limit for
+    /// everything in them; elsewhere, the user's existing processes are added to it, and it does not apply to root.
     pub processes: Option<u64>,
     /// File to write the `Enforcement` to, as JSON, before the program starts.
     pub report: Option<PathBuf>,

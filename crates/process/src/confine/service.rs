@@ -80,7 +80,7 @@ impl ServiceAddress {
         self.host.parse().ok()
     }
 
-    /// Whether its name may lead to this address. A number leads only to itself.
+    /// Whether its name may lead to this address. A numeric host has only one address.
     pub(super) fn may_be_at(&self, address: IpAddr) -> bool {
         self.number().is_some()
             || match AddressRange::of(address) {

@@ -156,7 +156,7 @@ fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), ConfineError> {
 
 fn pass_on_signals(signals: &mut Signals, events: &Sender<Event>) {
     for signal in signals.forever() {
-        // Nobody receives events only while this process exits.
+        // Sending fails only while this process exits.
         let _ = events.send(Event::Signal(signal));
     }
 }
@@ -261,7 +261,7 @@ fn reap(child: Pid) -> Option<ProgramEnd> {
     ended
 }
 
-/// Exits in the way that the program ended. All its descendants are gone.
+/// Exits in the same way as the program ended. All its descendants are gone.
 fn exit_with(end: ProgramEnd) -> ! {
     match end {
         ProgramEnd::Code(code) => std::process::exit(code),

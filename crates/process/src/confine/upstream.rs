@@ -134,7 +134,7 @@ pub(super) struct RefusedAddress(String);
 
 fn connect_directly(service: &ServiceAddress) -> io::Result<TcpStream> {
     let mut failure = io::Error::other("the name has no address");
-    // The address that is judged is the one that is used: looked up again, the name could lead elsewhere.
+    // The checked address is the one that is used, because a second lookup could give another address.
     for address in (service.host.as_str(), service.port).to_socket_addrs()? {
         if !service.may_be_at(address.ip()) {
             failure =

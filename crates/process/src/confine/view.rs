@@ -109,7 +109,8 @@ pub(super) fn mount_all(
     let kept = kept(policy, private, &covers)?;
     let links = links(policy, &covers);
     devices::mount_devices(policy)?;
-    // In the order of the paths, so that a hidden folder inside a kept one is covered, and the other way round.
+    // Outer paths come first, so that a hidden folder inside a kept one is covered, and a kept folder inside a hidden
+    // one stays visible.
     let paths: BTreeSet<&PathBuf> = covers.keys().chain(kept.keys()).collect();
     for path in paths {
         match (covers.get(path), kept.get(path)) {
@@ -146,7 +147,7 @@ pub(super) fn mount_all(
     let is_made = |entry: &Kept| !matches!(entry.changes, Changes::Refused);
     writable.extend(kept.iter().filter(|(_, entry)| is_made(entry)).map(|(path, _)| path.clone()));
     mounts::forbid_changes_outside(&writable)?;
-    // Only now, since the kept paths needed mount points.
+    // This comes last, because mount points for the kept paths had to be created in these folders.
     for path in covers.iter().filter(|(_, cover)| matches!(cover, Cover::Empty)).map(|(path, _)| path) {
         make_read_only(path)?;
     }
@@ -272,7 +273,7 @@ pub(super) fn bind(source: &OwnedFd, path: &Path) -> Result<(), ConfineError> {
     mount_bind_recursive(opened, path).map_err(|error| failed(path, error.into()))
 }
 
-/// Mounts a folder so that changes to it are made in a folder for changes.
+/// Mounts a folder as an overlay, so that changes to it are stored in another folder.
 fn mount_layers(lower: &OwnedFd, changes: &Path, path: &Path) -> Result<(), ConfineError> {
     let layer = |name: &str| {
         let folder = changes.join(name);

@@ -78,7 +78,7 @@ fn a_hypothesis_that_failed_before_is_a_circle_on_the_lines_that_failed() {
     };
     let circle = after(attempt(2, "src/bias.cpp", bias, &["body.add(once);"]));
     assert_eq!(circle.last(), "implement: circle → to findings");
-    assert!(circle.why().contains("goes over the lines of attempt 1, which failed"), "{}", circle.why());
+    assert!(circle.why().contains("reworks the lines of attempt 1, which failed"), "{}", circle.why());
     let elsewhere = after(attempt(2, "src/other.cpp", &[], &["body.add(once);"]));
     assert_eq!(elsewhere.last(), "implement: done → next (write-tests)");
 }
