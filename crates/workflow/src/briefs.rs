@@ -202,10 +202,10 @@ pub fn given(way: &WayBrief) -> String {
         FindingsToAnswer::Always => Some("the findings to answer".to_string()),
     });
     if !way.hears.is_empty() {
-        parts.push(format!("what {} said", way.hears.join(", ")));
+        parts.push(format!("the reports of {}", way.hears.join(", ")));
     }
     if !way.may_hear.is_empty() {
-        parts.push(format!("if they ran, what {} said", way.may_hear.join(", ")));
+        parts.push(format!("if they ran, the reports of {}", way.may_hear.join(", ")));
     }
     if parts.is_empty() { "nothing more".to_string() } else { parts.join("; ") }
 }
