@@ -3,6 +3,9 @@
 //! Mutants are made from syntax trees, of changed lines only, and never of test code. A mutant returns a value near the
 //! original one rather than none: a test that only demands a value must not count as one that checks it. Nothing is run here.
 
+mod change;
+mod function;
+
 mod mutant;
 mod proposal;
 
@@ -16,10 +19,16 @@ mod returned;
 mod source_file;
 
 mod order;
+mod probe;
+
+mod equality;
 
 #[cfg(test)]
 mod mutants_tests;
 
+pub use change::{ChangedSource, added_names, behaviour_lines};
+pub use equality::{BlindEquality, blind_equalities};
 pub use mutant::{Mutant, MutantKind};
 pub use order::mutants;
+pub use probe::probe;
 pub use source_file::{AlteredSource, can_mutate};
