@@ -47,6 +47,7 @@ mod red;
 mod stored;
 
 mod proof;
+mod sides;
 
 mod plant;
 mod provable;
@@ -90,6 +91,7 @@ pub use readiness::{Leak, readiness};
 pub use red::{BaseFile, NewCoverage, RedContext, RedRuling, RedTest, rule_on_red_tests};
 pub use result::{CheckEnd, CheckResult, Steadiness, StoredBlobs, TestListing};
 pub use run::{run_check, run_plan};
+pub use sides::{BaseSources, ChangedFile, Composition, FileVersion, Half, Reason, Side, Sides};
 pub use smoke::{hangs, has_runtime_signal, loading, skipped_as_server, smoke, tier_3_results};
 pub use snippet::most_informative_line;
 pub use spec::{CheckScope, CheckSpec, Parser};

@@ -73,7 +73,7 @@ impl RunTrees {
         if files.is_empty() {
             return Ok(tree.clone());
         }
-        let index = self.main_tree().private("composed");
+        let index = self.composed_index();
         let objects = self.repository.objects();
         let context = objects.clone().with_index(&index);
         remove(&index)?;
@@ -99,7 +99,7 @@ impl RunTrees {
 
     /// Returns the tree with a patch applied, or git's message about why it does not apply.
     pub fn patched(&self, tree: &TreeId, patch: &str) -> Result<Result<TreeId, String>, GitError> {
-        let index = self.main_tree().private("composed");
+        let index = self.composed_index();
         let context = self.repository.objects().with_index(&index);
         remove(&index)?;
         git(&context, ["read-tree", tree.tree()]).run()?;

@@ -6,6 +6,7 @@ use super::{CommitId, GitError, Repository, RunTrees, TreeId};
 use remand_kernel::change::Digest;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A tree with the main-line commit that it was based on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,8 +69,15 @@ impl RunTrees {
         other: &TreeId,
         paths: &BTreeSet<PathBuf>,
     ) -> Result<TreeId, GitError> {
-        let index = self.main_tree().private("composed");
+        let index = self.composed_index();
         TreeId::plain(&self.repository.with_paths_of(tree.tree(), other.tree(), paths, &index)?)
+    }
+
+    /// The file of a new index to compose a tree in. Lanes compose trees at the same time, so each gets another one.
+    pub(super) fn composed_index(&self) -> PathBuf {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        self.main_tree().private(&format!("composed-{number}"))
     }
 
     /// The main-line commit that a task's work in a batch started from.

@@ -13,6 +13,7 @@ mod region;
 mod shape;
 mod test_code;
 mod test_file;
+mod test_parts;
 pub mod tests;
 mod tree;
 
@@ -23,4 +24,5 @@ pub use language::Language;
 pub use prose::is_prose;
 pub use region::{same_outside_tests, same_tests, test_regions, with_test_modules};
 pub use test_file::is_test_file;
+pub use test_parts::{ComposedFile, has_test_parts, is_for_tests_only, test_modules, with_test_parts};
 pub use tree::ParsedSource;

@@ -20,6 +20,7 @@ mod prepare;
 mod record_approach;
 mod red_results;
 mod rounds;
+mod sides;
 mod take_back;
 mod task_baseline;
 mod task_fix;
