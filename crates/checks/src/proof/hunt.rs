@@ -6,7 +6,7 @@ use crate::result::{CheckEnd, CheckResult};
 use crate::spec::CheckSpec;
 use remand_kernel::change::TestEnd;
 use remand_ledger::BlobId;
-use remand_ledger::proof::{MutantFate, ProvenTest, TestProof, TriedMutant};
+use remand_ledger::proof::{MutantFate, ProvenTest, TestOrigin, TestProof, TriedMutant};
 use remand_mutants::{AlteredSource, Mutant, probe};
 use remand_source::{Language, ParsedSource, is_test_file};
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,7 +111,9 @@ impl<'h> MutantHunt<'h> {
         if self.mutants.is_empty() || self.is_noticed && !self.has_open_tests() {
             return None;
         }
-        if !self.is_probed_whole {
+        // If any kill will do, the first mutant may spare the probe.
+        let is_probe_due = self.has_open_tests() || self.fates.iter().any(Option::is_some);
+        if is_probe_due && !self.is_probed_whole {
             self.is_probed_whole = true;
             let inside =
                 (0..self.mutants.len()).filter(|at| !self.mutants[*at].function.is_empty()).collect();
@@ -153,8 +155,8 @@ impl<'h> MutantHunt<'h> {
     /// What was found out so far.
     pub fn end(self) -> HuntEnd {
         let untried = self.fates.iter().filter(|fate| fate.is_none()).count();
-        let has_tried_all = untried == 0;
         let has_mutants = !self.mutants.is_empty();
+        let is_judged = self.fates.iter().flatten().any(|(fate, _)| *fate != MutantFate::Unjudged);
         let mut identities: BTreeMap<String, u32> = BTreeMap::new();
         let mutants = self.mutants.iter().zip(self.fates).filter_map(|(mutant, fate)| {
             let identity = identity(mutant, &mut identities);
@@ -176,17 +178,23 @@ impl<'h> MutantHunt<'h> {
             let is_unreaching = reaching
                 .as_ref()
                 .is_some_and(|reaching| !reaching.contains(&(test.check.clone(), test.name.clone())));
-            let (proof, detail) =
-                proof.unwrap_or_else(|| match (has_mutants, is_unreaching, has_tried_all) {
-                    (false, _, _) => (TestProof::Untried, "the change alters no behaviour".to_string()),
-                    (true, true, _) => (TestProof::Nothing, "it does not run the changed code".to_string()),
-                    (true, false, true) => {
-                        (TestProof::Nothing, "it notices no mutant of the change".to_string())
-                    }
-                    (true, false, false) => {
-                        (TestProof::Untried, "the time was spent before it noticed a mutant".to_string())
-                    }
-                });
+            let is_same_before = test.is_green_at_base && test.origin == TestOrigin::Fixed;
+            let (proof, detail) = proof.unwrap_or_else(|| {
+                let (proof, detail) = if !has_mutants && is_same_before {
+                    (TestProof::Nothing, "the change alters no behaviour")
+                } else if !has_mutants {
+                    (TestProof::Untried, "the change alters no behaviour")
+                } else if is_unreaching {
+                    (TestProof::Nothing, "it does not run the changed code")
+                } else if untried > 0 {
+                    (TestProof::Untried, "the time was spent before it noticed a mutant")
+                } else if is_judged || is_same_before {
+                    (TestProof::Nothing, "it notices no mutant of the change")
+                } else {
+                    (TestProof::Untried, "no mutant of the change could be judged")
+                };
+                (proof, detail.to_string())
+            });
             ProvenTest { check: test.check, test: test.name, origin: test.origin, proof, detail }
         });
         HuntEnd {

@@ -69,7 +69,13 @@ fn new_changed_and_fixed_tests_are_in_question() {
 
 fn in_question(name: &str) -> TestInQuestion {
     let uses = BTreeSet::from(["fee".to_string(), "toll".to_string()]);
-    TestInQuestion { check: "pytest".to_string(), name: name.to_string(), origin: TestOrigin::New, uses }
+    TestInQuestion {
+        check: "pytest".to_string(),
+        name: name.to_string(),
+        origin: TestOrigin::New,
+        uses,
+        is_green_at_base: false,
+    }
 }
 
 // TE-03

@@ -17,6 +17,8 @@ pub struct TestInQuestion {
     pub origin: TestOrigin,
     /// The identifiers in its source and in the helpers of its file; empty if its source was not found.
     pub uses: BTreeSet<String>,
+    /// Whether it passes on the code before the change too.
+    pub is_green_at_base: bool,
 }
 
 /// The tests in question among these results, by check and name. `before` has the results before the change.
@@ -65,7 +67,13 @@ pub fn tests_in_question(
             } else {
                 continue;
             };
-            found.push(TestInQuestion { check: result.name.clone(), name: test.name.clone(), origin, uses });
+            found.push(TestInQuestion {
+                check: result.name.clone(),
+                name: test.name.clone(),
+                origin,
+                uses,
+                is_green_at_base: false,
+            });
         }
     }
     found

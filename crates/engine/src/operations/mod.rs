@@ -17,6 +17,7 @@ mod measurement;
 mod merge;
 mod planned;
 mod prepare;
+mod proving;
 mod record_approach;
 mod red_results;
 mod rounds;
@@ -28,6 +29,8 @@ mod test_first;
 mod tiers;
 mod tracker;
 mod verify;
+
+pub use proving::PROOF;
 
 use crate::site::{Job, Trouble};
 use crate::turn::CommandEnding;
