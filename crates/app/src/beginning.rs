@@ -14,7 +14,7 @@ use remand_engine::clock;
 use remand_engine::config::{self, ValueOrigin};
 use remand_engine::conventions::Conventions;
 use remand_engine::host::NewRun;
-use remand_engine::pinned::{AgentChoice, Cache, MayWrite, Pinned, PinnedRole};
+use remand_engine::pinned::{AgentChoice, Cache, MayWrite, Pinned, PinnedRole, ProofDemand};
 use remand_engine::redact::Redactor;
 use remand_engine::subject::{Subject, SubjectKind};
 use remand_engine::ticket::{Inherited, TicketError, TicketPaths};
@@ -158,6 +158,11 @@ pub fn prepare(
         program: program.clone(),
         checks: project_checks::specs(&workplace.repository, &head.commit, config, workplace.home.root())?,
         cache: if config.cache { Cache::On } else { Cache::Off },
+        proof: if config.prove {
+            ProofDemand::Proof { time: config.prove_time }
+        } else {
+            ProofDemand::Nothing
+        },
         rounds: config.rounds,
         agents: agents.chosen(),
         conventions: conventions(workplace, &head.commit, &redactor)?,

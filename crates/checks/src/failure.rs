@@ -3,7 +3,7 @@
 
 use super::parsers::{go, libtest, nextest, node, pytest};
 use super::spec::Parser;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Precedes the failures from report files at the end of an output.
 const REPORTED: &str = "--- failures by the report ---\n";
@@ -83,7 +83,19 @@ const ASSERTION: [&str; 5] = ["assert", "Assert", "Expected", "expected", "ERR_A
 /// The kind of each failure, by the name of the test in the output. A failed test has no entry if its runner does not report
 /// the reason.
 pub fn failures(parser: Parser, output: &str) -> BTreeMap<String, FailureKind> {
-    let outputs = match parser {
+    let outputs = texts_of_failures(parser, output);
+    let reported = outputs.into_iter().filter(|(_, text)| !may_be_silent(parser) || !text.trim().is_empty());
+    reported
+        .map(|(name, text)| {
+            let kind = kind(&message(parser, &name, &text));
+            (name, kind)
+        })
+        .collect()
+}
+
+/// What the runner printed about each failed test.
+fn texts_of_failures(parser: Parser, output: &str) -> BTreeMap<String, String> {
+    match parser {
         Parser::Cargo => sections(output, |line| {
             Some(libtest::without_line(line.strip_prefix("---- ")?.strip_suffix(" stdout ----")?))
         }),
@@ -108,14 +120,62 @@ pub fn failures(parser: Parser, output: &str) -> BTreeMap<String, FailureKind> {
         }
         Parser::Go => go::outputs(output),
         Parser::None => BTreeMap::new(),
+    }
+}
+
+/// The tests that failed by an assertion, by their names in the output. Any other failure could come from broken code
+/// that no assertion looks at. `asserts_at` says whether test code asserts something at a line of a file, for runners that
+/// print only the message of an assertion.
+pub fn assertion_failures(
+    parser: Parser,
+    output: &str,
+    asserts_at: &dyn Fn(&str, usize) -> bool,
+) -> BTreeSet<String> {
+    let texts = match parser {
+        // The runner lists failed assertions and other errors under different words.
+        Parser::Unittest => {
+            return sections(output, |line| {
+                let (method, path) = line.strip_prefix("FAIL: ")?.split_once(" (")?;
+                let path = path.split(')').next()?;
+                Some(if path.ends_with(method) { path } else { method }.to_string())
+            })
+            .into_keys()
+            .collect();
+        }
+        other => texts_of_failures(other, output),
     };
-    let reported = outputs.into_iter().filter(|(_, text)| !may_be_silent(parser) || !text.trim().is_empty());
-    reported
-        .map(|(name, text)| {
-            let kind = kind(&message(parser, &name, &text));
-            (name, kind)
-        })
-        .collect()
+    let asserts = |text: &str| {
+        let has_any = |words: &[&str]| words.iter().any(|word| text.contains(word));
+        match parser {
+            Parser::Cargo | Parser::Nextest => {
+                has_any(&[
+                    "assertion `",
+                    "assertion failed",
+                    "snapshot assertion",
+                    "did not panic as expected",
+                ]) || panics(text).any(|(file, line)| asserts_at(file, line))
+            }
+            Parser::Pytest => ["assert", "AssertionError", "Failed: "]
+                .iter()
+                .any(|start| text.trim_start().starts_with(start)),
+            Parser::Node | Parser::Tap => has_any(&["ERR_ASSERTION", "AssertionError"]),
+            Parser::Jest => has_any(&["AssertionError", "expect(", "Snapshot `"]),
+            Parser::Go => has_any(&["_test.go:"]) && !has_any(&["panic: "]),
+            Parser::Junit => has_any(&["Assert", "assert", "expected"]),
+            Parser::Unittest | Parser::None => false,
+        }
+    };
+    texts.into_iter().filter(|(_, text)| asserts(text)).map(|(name, _)| name).collect()
+}
+
+/// The places at which a Rust test panicked.
+fn panics(text: &str) -> impl Iterator<Item = (&str, usize)> {
+    text.lines().filter_map(|line| {
+        let (_, place) = line.split_once(" panicked at ")?;
+        let place = place.rsplit_once("', ").map_or(place, |(_, place)| place);
+        let mut parts = place.trim_end_matches(':').split(':');
+        Some((parts.next()?, parts.next()?.parse().ok()?))
+    })
 }
 
 /// The output of a test without names and quoted code, which could contain the words that identify a kind.
@@ -164,12 +224,15 @@ pub fn report_section(failures: &[(String, String)]) -> String {
 
 /// The kind of a test's failure. The test's name may be the name in `failures` with a prefix, such as the test binary.
 pub fn kind_of(failures: &BTreeMap<String, FailureKind>, test: &str) -> Option<FailureKind> {
-    let is_suffix =
-        |name: &str| test.strip_suffix(name).is_some_and(|head| head.ends_with([' ', '.', ':', '>', '/']));
     failures
         .get(test)
-        .or_else(|| failures.iter().find(|(name, _)| is_suffix(name)).map(|(_, kind)| kind))
+        .or_else(|| failures.iter().find(|(name, _)| is_short_for(name, test)).map(|(_, kind)| kind))
         .copied()
+}
+
+/// Whether a name in an output is that of a test, or its end.
+pub fn is_short_for(name: &str, test: &str) -> bool {
+    name == test || test.strip_suffix(name).is_some_and(|head| head.ends_with([' ', '.', ':', '>', '/']))
 }
 
 fn kind(text: &str) -> FailureKind {
@@ -332,6 +395,32 @@ failures:
         assert_eq!(kind_of(&failures(Parser::Nextest, &stub), "demo flaky"), Some(FailureKind::Stub));
         let output = "{\"Action\":\"output\",\"Package\":\"a\",\"Test\":\"TestX\",\"Output\":\"panic: not implemented\\n\"}\n";
         assert_eq!(kind_of(&failures(Parser::Go, output), "a.TestX"), Some(FailureKind::Stub));
+    }
+
+    // TE-03
+    #[test]
+    fn only_failed_assertions_count_as_such() {
+        let found = |parser: Parser, output: &str| -> Vec<String> {
+            assertion_failures(parser, output, &|file, line| (file, line) == ("tests/a.rs", 9))
+                .into_iter()
+                .collect()
+        };
+        let rust = "---- adds stdout ----\nthread 'adds' panicked at src/lib.rs:9:9:\nassertion `left == right` failed\n\n\
+                    ---- says stdout ----\nthread 'says' panicked at tests/a.rs:9:5:\nmust be even\n\n\
+                    ---- breaks stdout ----\nthread 'breaks' panicked at src/lib.rs:2:9:\nindex out of bounds: assert\n\n\
+                    failures:\n    adds\n";
+        assert_eq!(found(Parser::Cargo, rust), ["adds", "says"]);
+        let python = "FAIL: test_adds (tests.A.test_adds)\nAssertionError: 1 != 2\n\
+                      ERROR: test_breaks (tests.A.test_breaks)\nTypeError: expected str\n";
+        assert_eq!(found(Parser::Unittest, python), ["tests.A.test_adds"]);
+        let pytest = "FAILED a.py::test_a - assert 1 == 2\nFAILED a.py::test_b - TypeError: expected str\n\
+                      FAILED a.py::test_c - AssertionError: no\nFAILED a.py::test_d - Failed: DID NOT RAISE\n";
+        assert_eq!(found(Parser::Pytest, pytest), ["a.py::test_a", "a.py::test_c", "a.py::test_d"]);
+        let node = "TAP version 13\nnot ok 1 - adds\n  code: 'ERR_ASSERTION'\nnot ok 2 - breaks\n  error: 'expected'\n";
+        assert_eq!(found(Parser::Node, node), ["adds"]);
+        let reported = |message: &str| report_section(&[("adds".to_string(), message.to_string())]);
+        assert_eq!(found(Parser::Jest, &reported("Error: expect(received).toBe(expected)")), ["adds"]);
+        assert!(found(Parser::Jest, &reported("TypeError: expected is not a function")).is_empty());
     }
 
     #[test]

@@ -47,6 +47,7 @@ mod integrity;
 mod red;
 mod stored;
 
+mod proof;
 mod sides;
 
 mod plant;
@@ -83,6 +84,10 @@ pub use order::{Detected, SpecError, specs};
 pub use plan::{CheckPlan, CheckRequest, CheckRun, Selection};
 pub use plant::{Plant, PlantedFailure, plant};
 pub use probe::ToolProbe;
+pub use proof::{
+    HuntEnd, HuntedChange, MutantHunt, TestInQuestion, Trial, asserts_in_test_code, at_base,
+    tests_in_question,
+};
 pub use provable::why_unprovable;
 pub use readiness::{Leak, readiness};
 pub use red::{BaseFile, NewCoverage, RedContext, RedRuling, RedTest, rule_on_red_tests};

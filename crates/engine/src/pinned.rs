@@ -9,6 +9,7 @@ use remand_ledger::{BlobId, LedgerError, Reader, RunId};
 use remand_notation::ordered;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Everything that determines the behaviour of a run, as it was at its start.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -22,6 +23,8 @@ pub struct Pinned {
     pub checks: Vec<CheckSpec>,
     #[serde(default)]
     pub cache: Cache,
+    #[serde(default)]
+    pub proof: ProofDemand,
     #[serde(default)]
     pub rounds: RoundRules,
     /// The agents for its roles, by name.
@@ -62,6 +65,17 @@ pub enum Cache {
     #[default]
     On,
     Off,
+}
+
+/// Whether tests must be able to fail, and how long the engine looks for a mutant that they notice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProofDemand {
+    /// Runs of earlier versions demand nothing.
+    #[default]
+    Nothing,
+    /// The time is that of the tests themselves, but at least this.
+    Proof { time: Duration },
 }
 
 /// The settings for rounds on a gap board.

@@ -1,4 +1,4 @@
-//! Exports one run to a SQLite file, with `anvil_checks` and `pipeline_telemetry` as tables.
+//! Exports one run to a SQLite file, with `anvil_checks`, `pipeline_telemetry` and the proofs of tests as tables.
 
 use crate::chain::GENESIS;
 use crate::column::sql_integer;
@@ -25,6 +25,15 @@ const TELEMETRY: &str =
 const INSERT_TELEMETRY: &str =
     "INSERT INTO pipeline_telemetry (run_id, step, agent, instance, started_at, completed_at,
     status, dispatch_count, retry_count, notes, ts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+const TEST_PROOFS: &str = "SELECT seq, task, iteration, check_name, test, origin, proof, detail
+    FROM test_proofs WHERE run = ?1 ORDER BY id";
+const INSERT_TEST_PROOF: &str = "INSERT INTO test_proofs VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+
+const MUTANTS: &str =
+    "SELECT seq, task, iteration, identity, file, line, function, kind, alteration, fate, detail
+    FROM mutants WHERE run = ?1 ORDER BY id";
+const INSERT_MUTANT: &str = "INSERT INTO mutants VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 const EVENTS: &str = "SELECT id, run, seq, at, kind, body, facts, rulings, commands, hash,
     coalesce((SELECT hash FROM events AS earlier WHERE earlier.id = events.id - 1), ?2)
@@ -72,6 +81,8 @@ fn write(reader: &Reader, run: &RunId, to: &Path) -> Result<(), LedgerError> {
     let snapshot = reader.begin_read()?;
     copy(reader, &tx, to, (CHECKS, INSERT_CHECK), [run])?;
     copy(reader, &tx, to, (TELEMETRY, INSERT_TELEMETRY), [run])?;
+    copy(reader, &tx, to, (TEST_PROOFS, INSERT_TEST_PROOF), [run])?;
+    copy(reader, &tx, to, (MUTANTS, INSERT_MUTANT), [run])?;
     copy(reader, &tx, to, (EVENTS, INSERT_EVENT), params![run, GENESIS])?;
     let head = reader.head()?;
     drop(snapshot);

@@ -4,6 +4,9 @@
 //! original one, not an empty one: a test that only demands some value must not count as a test of the value. Nothing
 //! is run here.
 
+mod change;
+mod function;
+
 mod mutant;
 mod proposal;
 
@@ -17,10 +20,16 @@ mod returned;
 mod source_file;
 
 mod order;
+mod probe;
+
+mod equality;
 
 #[cfg(test)]
 mod mutants_tests;
 
+pub use change::{ChangedSource, added_names, behaviour_lines};
+pub use equality::{BlindEquality, blind_equalities};
 pub use mutant::{Mutant, MutantKind};
 pub use order::mutants;
+pub use probe::probe;
 pub use source_file::{AlteredSource, can_mutate};

@@ -73,6 +73,8 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
             "run": row,
             "tasks": reader.task_summaries(run).map_err(ledger_failure)?,
             "checks": reader.checks(run, CheckFilter::default()).map_err(ledger_failure)?,
+            "test_proofs": reader.test_proofs(run).map_err(ledger_failure)?,
+            "mutants": reader.mutants(run).map_err(ledger_failure)?,
             "findings": reader.findings(run).map_err(ledger_failure)?,
             "gates": reader.gates(run).map_err(ledger_failure)?,
             "notes": reader.notes(run).map_err(ledger_failure)?,

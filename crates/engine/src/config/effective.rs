@@ -40,6 +40,10 @@ pub struct Config {
     pub detect: bool,
     /// Whether valid results of checks are reused.
     pub cache: bool,
+    /// Whether tests must be able to fail.
+    pub prove: bool,
+    /// The minimum time for mutants.
+    pub prove_time: Duration,
     pub checks: BTreeMap<String, CheckChoice>,
     pub roles: BTreeMap<String, RoleChoice>,
     /// The tables of `[agents]`: new agent rows, or changes to known ones.
@@ -49,6 +53,9 @@ pub struct Config {
     state: Option<String>,
     pub(super) settings: BTreeMap<KeyPath, SourcedValue>,
 }
+
+/// The time for mutants, if the tests themselves take less.
+const PROVE_TIME: Duration = Duration::from_secs(60);
 
 /// Whether questions with a default are asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -253,6 +260,8 @@ impl Config {
             rounds: round_rules(&table),
             detect: table.flag("checks.detect").unwrap_or(true),
             cache: table.flag("checks.cache").unwrap_or(true),
+            prove: table.flag("checks.prove").unwrap_or(true),
+            prove_time: table.time("checks.prove-time").unwrap_or(PROVE_TIME),
             checks: table.tables("checks", |name| table.check(name)),
             roles: table.tables("roles", |name| table.role(name)),
             agents: table.tables("agents", |name| table.agent(name)),

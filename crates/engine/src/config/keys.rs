@@ -366,6 +366,21 @@ pub const KEYS: &[ConfigKey] = &[
         meaning: "Whether to reuse a result if tree, command, tool and environment are the same.",
     },
     ConfigKey {
+        path: "checks.prove",
+        shape: ValueShape::Flag,
+        default: "true",
+        example: "false",
+        meaning: "Whether new and changed tests must be able to fail: on the code before the change, or on a mutant of it. \
+                  It applies to checks that report their tests.",
+    },
+    ConfigKey {
+        path: "checks.prove-time",
+        shape: ValueShape::Time,
+        default: "\"1m\"",
+        example: "\"5m\"",
+        meaning: "How long to try mutants of a change, if the tests themselves take less.",
+    },
+    ConfigKey {
         path: "checks.*.command",
         shape: ValueShape::Command,
         default: "",

@@ -40,6 +40,8 @@ pub struct Measurement {
     pub red: RedNotes,
     /// Claims about the baseline that are wrong.
     discrepancies: Vec<String>,
+    /// The results before the change, from the run's baseline and from the task's.
+    pub before: Vec<CheckResult>,
     /// The files that differ from the base.
     changed: Vec<String>,
     /// The tree of the task's baseline rows, if any were measured.
@@ -136,6 +138,7 @@ pub fn measure(
         notes: Vec::new(),
         red: RedNotes::default(),
         discrepancies: Vec::new(),
+        before: Vec::new(),
         changed,
         baseline_tree: start.tree.filter(|_| !start.results.is_empty()),
         occasion,
@@ -152,10 +155,16 @@ pub fn measure(
         measured.compare(job, &reader, content, &before, tree)?;
         measured.add_discrepancies(claims::discrepancies(job, &reader, task, &earlier, iteration)?);
     }
+    measured.before = before;
     Ok(measured)
 }
 
 impl Measurement {
+    /// The verification iteration, from 1.
+    pub fn iteration(&self) -> u32 {
+        self.occasion.iteration
+    }
+
     /// Whether a check passed, does not count, or also failed at the baseline.
     pub fn is_no_worse(&self, result: &CheckResult) -> bool {
         let failed_before =
@@ -318,7 +327,7 @@ fn is_accounted_for(test: &str, result: &CheckResult, integrity: &Integrity) -> 
 }
 
 /// The files that the lane changed. A task runs only the checks that they can affect; the merged tree needs all checks.
-fn lane_changes(job: &Job, content: &LaneContent) -> Result<Vec<String>, Trouble> {
+pub fn lane_changes(job: &Job, content: &LaneContent) -> Result<Vec<String>, Trouble> {
     let base = job.site.repository().tree_of(&content.base)?;
     let changed = job.site.repository().changed(&base, &content.tree)?;
     Ok(changed.iter().map(|change| change.path.display().to_string()).collect())

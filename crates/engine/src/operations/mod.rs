@@ -18,6 +18,7 @@ mod merge;
 mod names;
 mod planned;
 mod prepare;
+mod proving;
 mod record_approach;
 mod red_results;
 mod rounds;
@@ -29,6 +30,8 @@ mod test_first;
 mod tiers;
 mod tracker;
 mod verify;
+
+pub use proving::PROOF;
 
 use crate::site::{Job, Trouble};
 use crate::turn::CommandEnding;

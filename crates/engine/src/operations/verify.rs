@@ -1,7 +1,8 @@
 //! `quick-checks`, `checks`, `integrate`: the engine runs the checks and judges by its own evidence rows.
 
-use super::measurement::measure;
+use super::measurement::{Measurement, measure};
 use super::planned::task_size;
+use super::proving::prove;
 use super::test_first::{broken_signatures, skipped_new_tests};
 use super::{Done, finding, tiers};
 use crate::row_names::MERGED;
@@ -30,17 +31,31 @@ pub fn all(job: &Job, task: Option<&str>) -> Result<Done, Trouble> {
         Some(task) => task_size(job, task)?,
         None => TaskSize::Standard,
     };
-    gate(job, task, task, size)
+    gate(job, task, task, size, Proofs::Demanded)
 }
 
 /// Runs all checks on the merged tree. A failure there counts against the task that was merged last.
 pub fn integrate(job: &Job) -> Result<Done, Trouble> {
     let operations = job.site.reader()?.operations(&job.site.run)?;
     let merged = operations.iter().rev().find(|row| row.result.as_deref() == Some(MERGED));
-    gate(job, None, merged.and_then(|row| row.task.as_deref()), TaskSize::Standard)
+    gate(job, None, merged.and_then(|row| row.task.as_deref()), TaskSize::Standard, Proofs::Made)
 }
 
-fn gate(job: &Job, task: Option<&str>, blamed: Option<&str>, size: TaskSize) -> Result<Done, Trouble> {
+/// Whether tests must be able to fail.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Proofs {
+    Demanded,
+    /// Each merged task was checked.
+    Made,
+}
+
+fn gate(
+    job: &Job,
+    task: Option<&str>,
+    blamed: Option<&str>,
+    size: TaskSize,
+    proofs: Proofs,
+) -> Result<Done, Trouble> {
     let lane = LaneContent::of(job)?;
     let mut measured = measure(job, &lane, Selection::All, task, RowPhase::After)?;
     measured.findings.extend(broken_signatures(job, &lane.tree)?);
@@ -48,10 +63,17 @@ fn gate(job: &Job, task: Option<&str>, blamed: Option<&str>, size: TaskSize) -> 
     measured.count_regressions();
     let (readiness, leaks) = tiers::tier_four(job, &lane, blamed, size)?;
     measured.add_results(job, &readiness, leaks);
-    let gate_result = evidence::rule(&measured.rows, size, job.state.demand());
-    let mut done = match &gate_result {
-        GateResult::Passed => Done::with_signal("passed"),
-        GateResult::Failed(_) => Done::with_signal("failed"),
+    let mut done = Done::default();
+    let rule = |measured: &Measurement| evidence::rule(&measured.rows, size, job.state.demand());
+    let mut gate_result = rule(&measured);
+    if gate_result == GateResult::Passed && proofs == Proofs::Demanded {
+        let proving = prove(job, &lane, task, &measured)?;
+        proving.judge(job, task, &mut measured, &mut done)?;
+        gate_result = rule(&measured);
+    }
+    done.report.says = match &gate_result {
+        GateResult::Passed => "passed".to_string(),
+        GateResult::Failed(_) => "failed".to_string(),
     };
     done.report.rows.clone_from(&measured.rows);
     done.report.size = Some(size);

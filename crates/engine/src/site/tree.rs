@@ -53,6 +53,16 @@ impl LaneContent {
     pub fn check_out(&self, job: &Job) -> Result<WorkTree, Trouble> {
         Ok(job.trees.lend(&self.name, TaskStart::Tree(&self.tree))?)
     }
+
+    /// The same lane, whose content is checked out into trees of its own for this purpose, with their own build output.
+    pub fn apart(&self, purpose: &str) -> LaneContent {
+        LaneContent { name: format!("{purpose} for the {}", self.name), ..self.clone() }
+    }
+
+    /// Returns the tree that the content was checked out into.
+    pub fn give_back(&self, job: &Job) -> Result<(), Trouble> {
+        Ok(job.trees.give_back(&self.name)?)
+    }
 }
 
 impl LaneTree {

@@ -33,6 +33,31 @@ CREATE INDEX idx_anvil_task_phase ON anvil_checks(task_id, phase);
 CREATE INDEX idx_anvil_run_round ON anvil_checks(run_id, round);
 CREATE INDEX idx_telemetry_step ON pipeline_telemetry(step);
 
+-- What shows that the tests of the change can fail.
+CREATE TABLE test_proofs (
+    seq INTEGER NOT NULL,
+    task TEXT,
+    iteration INTEGER NOT NULL,
+    check_name TEXT NOT NULL,
+    test TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    proof TEXT NOT NULL,
+    detail TEXT NOT NULL
+);
+CREATE TABLE mutants (
+    seq INTEGER NOT NULL,
+    task TEXT,
+    iteration INTEGER NOT NULL,
+    identity TEXT NOT NULL,
+    file TEXT NOT NULL,
+    line INTEGER NOT NULL,
+    function TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    alteration TEXT NOT NULL,
+    fate TEXT NOT NULL,
+    detail TEXT NOT NULL
+);
+
 -- The run's rows of the journal; each can be checked by itself with the hash of the row before it.
 CREATE TABLE events (
     id INTEGER PRIMARY KEY,

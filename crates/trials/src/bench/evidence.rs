@@ -1,13 +1,13 @@
-//! The cost of evidence on a repository of 5,000 files: the guard, the sandbox, and checks with cached results. Then whole
-//! runs on larger repositories.
+//! The cost of evidence on a repository of 5,000 files: the guard, the sandbox, and checks with cached results. Then the
+//! proof that tests can fail, and whole runs on larger repositories.
 
 use super::folder::BenchFolder;
 use super::project::{job, millis, repository, run_command, run_job, run_quick, this_program};
 use super::report::{BenchReport, Build, Figure, Goal, Unit};
 use super::sample::{Durations, ratio};
 use super::scale::Scale;
-use super::whole_runs;
 use super::workload::bug;
+use super::{proofs, whole_runs};
 use remand_git::{KeepIgnored, Reach, Repository, RunTrees};
 use remand_ledger::Reader;
 use remand_process::Confinement;
@@ -33,6 +33,7 @@ pub fn measure(state: &Path, scale: Scale, progress: impl Fn(&str)) -> Result<Be
     progress("checks with cached results");
     let checks = cached_checks(&bench, &repository, files)?;
     let mut figures = vec![guard, sandbox, checks];
+    figures.extend(proofs::measure(&bench, &progress)?);
     figures.extend(whole_runs::measure(&bench, scale, progress)?);
     Ok(BenchReport {
         folder: bench.path().display().to_string(),

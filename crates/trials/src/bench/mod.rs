@@ -24,6 +24,7 @@ mod flat;
 mod gate;
 mod overview;
 mod processes;
+mod proofs;
 mod resume;
 mod steps;
 mod syncs;

@@ -32,18 +32,32 @@ pub(super) fn repository(root: &Path, files: u32) -> Result<PathBuf, CommandFail
             .map_err(unwritable)?;
     }
     fs::write(root.join("remand.toml"), SETTINGS).map_err(unwritable)?;
-    let commit = "git init -q -b work && git add -A && git -c user.name=bench -c user.email=bench@localhost commit -q -m files";
-    run_command(root, &["sh", "-c", commit])?;
+    commit_all(root)?;
     Ok(root.to_path_buf())
+}
+
+/// Makes a folder a repository with one commit.
+pub(super) fn commit_all(root: &Path) -> Result<(), CommandFailure> {
+    let commit = "git init -q -b work && git add -A && git -c user.name=bench -c user.email=bench@localhost commit -q -m files";
+    run_command(root, &["sh", "-c", commit]).map(|_| ())
 }
 
 /// Plays a run of `quick` that adds one file, and returns how long it took.
 pub(super) fn run_quick(bench: &BenchFolder, root: &Path, state: &Path) -> Result<Duration, CommandFailure> {
+    play_quick(bench, root, state, ("one file more", REHEARSAL))
+}
+
+/// Plays a run of `quick` with a request and a rehearsal, and returns how long it took.
+pub(super) fn play_quick(
+    bench: &BenchFolder,
+    root: &Path,
+    state: &Path,
+    (request, rehearsal): (&str, &str),
+) -> Result<Duration, CommandFailure> {
     let script = bench.subfolder("script")?.join("rehearsal.yaml");
-    fs::write(&script, REHEARSAL).map_err(|error| bug(error.to_string()))?;
+    fs::write(&script, rehearsal).map_err(|error| bug(error.to_string()))?;
     let agent = format!("rehearsal:{}", script.display());
-    let arguments =
-        ["run", "one file more", "--workflow", "quick", "--autonomous", "--agent", agent.as_str()];
+    let arguments = ["run", request, "--workflow", "quick", "--autonomous", "--agent", agent.as_str()];
     let mut job = job(root, &[]);
     job.argv =
         std::iter::once(this_program()?.into_os_string()).chain(arguments.iter().map(Into::into)).collect();

@@ -26,5 +26,6 @@ mod report;
 
 pub use catalogue::{ChosenCase, select};
 pub use lineup::{Lineup, Watcher};
+pub(crate) use project::ProjectLanguage;
 pub use report::GauntletReport;
 pub use trial::TrialResult;

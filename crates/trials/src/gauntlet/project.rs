@@ -25,6 +25,9 @@ pub struct SampleProject {
 }
 
 impl ProjectLanguage {
+    pub const ALL: [ProjectLanguage; 3] =
+        [ProjectLanguage::Rust, ProjectLanguage::Python, ProjectLanguage::Node];
+
     pub fn name(self) -> &'static str {
         match self {
             ProjectLanguage::Rust => "rust",
