@@ -28,11 +28,10 @@ pub fn open(workplace: &Workplace) -> Result<Host<Workshop>, CommandFailure> {
 fn settings(workplace: &Workplace, store: Arc<dyn Store>) -> Result<Settings, CommandFailure> {
     let program = program()?;
     let (sandbox, enforcement) = (workplace.config.sandbox.clone(), confine::probe(&program));
-    if sandbox.required && !enforcement.gaps.is_empty() {
-        let what = format!(
-            "the sandbox is required, but this machine does not enforce {}",
-            enforcement.gaps.join(", ")
-        );
+    let absent = enforcement.absent();
+    if sandbox.required && !absent.is_empty() {
+        let what =
+            format!("the sandbox is required, but this machine does not enforce {}", absent.join("; "));
         return Err(CommandFailure::user(what, "see `remand doctor`, or set `sandbox.required = false`"));
     }
     let passed_on = sandbox.environment.iter();

@@ -22,6 +22,7 @@ mod gateway;
 mod hello;
 #[cfg(target_os = "linux")]
 mod init;
+#[cfg(target_os = "linux")]
 mod landlocked;
 mod limits;
 #[cfg(target_os = "linux")]
@@ -46,6 +47,7 @@ mod supervisor;
 mod upstream;
 #[cfg(target_os = "linux")]
 mod view;
+mod walls;
 
 pub use contacts::{Contacts, Traffic};
 pub use policy::{
@@ -53,6 +55,7 @@ pub use policy::{
 };
 pub use privacy::Privacy;
 pub use service::{PROXY_VARIABLES, ServiceAddress};
+pub use walls::{Ground, Wall, WallLevel, WallState, table};
 
 pub(crate) use limits::limit_memory_of;
 
@@ -64,11 +67,26 @@ use std::process::Stdio;
 
 /// Reports how much of the strictest policy this machine enforces. `exe` implements `confine`.
 pub fn probe(exe: &Path) -> Enforcement {
-    let mut enforcement = enforcement(&Policy { hidden: vec!["/proc/1".into()], ..Policy::default() });
-    if !can_isolate(exe) {
-        enforcement.gaps.extend([policy::PRIVATE, policy::HOSTS].map(str::to_string));
+    let policy = Policy {
+        hidden: vec!["/".into()],
+        programs: Some(Vec::new()),
+        services: ServiceAddress::parse("localhost").into_iter().collect(),
+        processes: Some(1),
+        ..Policy::default()
+    };
+    Enforcement::of(ground(can_isolate(exe)), &policy)
+}
+
+/// What this machine offers a sandbox with or without namespaces.
+fn ground(namespaces: bool) -> Ground {
+    #[cfg(target_os = "linux")]
+    {
+        supervisor::ground(namespaces)
     }
-    enforcement
+    #[cfg(not(target_os = "linux"))]
+    {
+        Ground { namespaces, ..Ground::BARE }
+    }
 }
 
 /// Whether this machine can give a program a private network and private folders. Only a process with one thread can
@@ -93,16 +111,6 @@ pub fn forbid_inspection() {
         // If this fails, Landlock still keeps agents out.
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     }
-}
-
-#[cfg(target_os = "linux")]
-fn enforcement(policy: &Policy) -> Enforcement {
-    supervisor::enforcement(policy)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn enforcement(policy: &Policy) -> Enforcement {
-    landlocked::enforcement(policy)
 }
 
 /// Returns the command line with which `exe` starts `argv` under the policy.

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 /// One agent that has started to work.
 #[derive(Debug)]
 pub struct Agent {
-    /// The process id of a shell that it started.
-    pub pid: u32,
+    /// A number that it has chosen.
+    pub number: u32,
     /// The files that it found in its tree.
     pub saw: String,
 }
 
 /// Reports to the test that it runs and which files it saw, leaves junk, and waits.
-const WAIT: &str = r#"out="$(dirname "$REMAND_DISPATCH")/out"; ls -R > "$out/saw"; mkdir -p deep; echo half > deep/junk.py; echo half > junk.py; echo $$ > "$out/started"; while [ ! -e GO ]; do sleep 0.02; done; rm -r deep junk.py"#;
+const WAIT: &str = r#"out="$(dirname "$REMAND_DISPATCH")/out"; ls -R > "$out/saw"; mkdir -p deep; echo half > deep/junk.py; echo half > junk.py; od -An -N4 -tu4 /dev/urandom > "$out/started"; while [ ! -e GO ]; do sleep 0.02; done; rm -r deep junk.py"#;
 
 /// A rehearsal in which the first agent of task 1 waits for a file.
 pub fn waiting(place: &Place) -> (PathBuf, String) {
@@ -79,8 +79,8 @@ pub fn started(place: &Place) -> Vec<Agent> {
     let outs = find_below(&place.state(), |path| path.ends_with("out/started"));
     outs.iter()
         .filter_map(|path| {
-            let pid = fs::read_to_string(path).ok()?.trim().parse().ok()?;
-            Some(Agent { pid, saw: fs::read_to_string(path.with_file_name("saw")).ok()? })
+            let number = fs::read_to_string(path).ok()?.trim().parse().ok()?;
+            Some(Agent { number, saw: fs::read_to_string(path.with_file_name("saw")).ok()? })
         })
         .collect()
 }

@@ -74,15 +74,17 @@ fn when_the_engine_is_killed_its_agent_dies_and_the_agents_work_is_undone() {
     let begin = three_tasks::arguments(&place, &rehearsal);
     let mut engine = place.start(&begin.iter().map(String::as_str).collect::<Vec<_>>());
     let first = await_some("the agent", || agents::started(&place).pop());
+    let run = place.latest().run;
+    let before = marked_processes(&run);
+    assert!(before.len() > 2, "{before:?}");
     engine.kill().expect("killed");
     engine.wait().expect("an end");
-    let run = place.latest().run;
     let resumed = place.start(&["resume"]);
     let second = await_some("the next agent", || {
-        agents::started(&place).into_iter().find(|agent| agent.pid != first.pid)
+        agents::started(&place).into_iter().find(|agent| agent.number != first.number)
     });
     let alive = marked_processes(&run);
-    assert!(!alive.iter().any(|line| line.starts_with(&format!("{} ", first.pid))), "{alive:?}");
+    assert!(!alive.iter().any(|line| before.contains(line)), "{alive:?} {before:?}");
     assert!(!second.saw.contains("junk"), "{}", second.saw);
     agents::release(&go);
     let ended = resumed.wait_with_output().expect("an end");
@@ -100,7 +102,10 @@ fn agents_that_die_with_the_engine_count_once_each_with_unknown_cost() {
     let mut seen = Vec::new();
     for _ in 0..2 {
         let next = await_some("the next agent", || {
-            agents::started(&place).into_iter().map(|agent| agent.pid).find(|pid| !seen.contains(pid))
+            agents::started(&place)
+                .into_iter()
+                .map(|agent| agent.number)
+                .find(|number| !seen.contains(number))
         });
         seen.push(next);
         engine.kill().expect("killed");
@@ -108,7 +113,7 @@ fn agents_that_die_with_the_engine_count_once_each_with_unknown_cost() {
         engine = place.start(&["resume"]);
     }
     await_some("the third agent", || {
-        agents::started(&place).into_iter().map(|agent| agent.pid).find(|pid| !seen.contains(pid))
+        agents::started(&place).into_iter().map(|agent| agent.number).find(|number| !seen.contains(number))
     });
     engine.kill().expect("killed");
     engine.wait().expect("an end");

@@ -218,14 +218,14 @@ fn refused_commands(refused: &[u8], own: Option<&str>) -> String {
 fn unenforced(prepared: &Prepared<'_>) -> Option<String> {
     let read = std::fs::read(prepared.folder.enforced()).ok();
     let enforced: Option<Enforcement> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let known = &prepared.job.site.settings().enforcement.gaps;
+    let known = prepared.job.site.settings().enforcement.gaps();
     match enforced {
         None if cfg!(target_os = "linux") => {
             Some(format!("it is unknown what the sandbox enforced on {}: there is no report", prepared.title))
         }
         None => None,
         Some(enforced) => {
-            let more: Vec<String> = enforced.gaps.into_iter().filter(|gap| !known.contains(gap)).collect();
+            let more: Vec<String> = enforced.gaps().into_iter().filter(|gap| !known.contains(gap)).collect();
             (!more.is_empty()).then(|| format!("not enforced on {}: {}", prepared.title, more.join("; ")))
         }
     }

@@ -49,12 +49,13 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
 /// Records what the sandbox cannot enforce on this machine.
 fn note_enforcement_gaps(job: &Job, done: &mut Done) {
     let enforcement = &job.site.settings().enforcement;
-    if enforcement.gaps.is_empty() {
+    let gaps = enforcement.gaps();
+    if gaps.is_empty() {
         return;
     }
     let kind =
         if enforcement.files == EnforcementLevel::Full { NoteKind::Warning } else { NoteKind::Degradation };
-    done.note(kind, format!("not enforced on this machine: {}", enforcement.gaps.join("; ")));
+    done.note(kind, format!("not enforced on this machine: {}", gaps.join("; ")));
 }
 
 /// Adds the request as an artifact. Reports it as written if it changed and the workflow lets this phase write it.

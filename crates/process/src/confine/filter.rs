@@ -2,7 +2,8 @@
 //!
 //! A denied call fails with an ordinary error; the program is not killed.
 
-use super::policy::{Enforcement, EnforcementLevel, Policy, TCP};
+use super::policy::Policy;
+use super::program::Isolation;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     TargetArch, apply_filter,
@@ -47,14 +48,17 @@ const DENIED: &[i64] = &[
     libc::SYS_swapoff,
     libc::SYS_reboot,
     libc::SYS_kexec_load,
+    libc::SYS_kexec_file_load,
     libc::SYS_init_module,
     libc::SYS_finit_module,
     libc::SYS_delete_module,
     libc::SYS_acct,
     libc::SYS_quotactl,
+    libc::SYS_quotactl_fd,
     libc::SYS_settimeofday,
     libc::SYS_clock_settime,
     libc::SYS_clock_adjtime,
+    libc::SYS_adjtimex,
     libc::SYS_sethostname,
     libc::SYS_setdomainname,
     libc::SYS_keyctl,
@@ -87,35 +91,73 @@ const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWNET,
 ];
 
+const NEW_TIME_NAMESPACE: libc::c_int = 0x80;
+
+/// Calls on other processes, with the argument that names the process; zero is the caller itself. Without namespaces, the
+/// other processes of the user have to be protected.
+const ON_PROCESSES: &[(i64, u8)] = &[
+    (libc::SYS_prlimit64, 0),
+    (libc::SYS_sched_setaffinity, 0),
+    (libc::SYS_sched_setscheduler, 0),
+    (libc::SYS_sched_setparam, 0),
+    (libc::SYS_sched_setattr, 0),
+    (libc::SYS_setpriority, 1),
+    (libc::SYS_ioprio_set, 1),
+    (libc::SYS_migrate_pages, 0),
+    (libc::SYS_move_pages, 0),
+];
+
+/// Calls that use what all programs of the user share: System V and POSIX queues, semaphores and memory.
+const SHARED_BY_USER: &[i64] = &[
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+];
+
+/// Calls that change the attributes of files, which Landlock does not see.
+const ON_ATTRIBUTES: &[i64] = &[
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    SETXATTRAT,
+    REMOVEXATTRAT,
+];
+const SETXATTRAT: i64 = 463;
+const REMOVEXATTRAT: i64 = 466;
+
+/// Calls that change the mode of a file, with the argument that contains the mode.
+#[cfg(target_arch = "x86_64")]
+const ON_MODES: &[(i64, u8)] =
+    &[(libc::SYS_chmod, 1), (libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (libc::SYS_fchmodat2, 2)];
+#[cfg(not(target_arch = "x86_64"))]
+const ON_MODES: &[(i64, u8)] = &[(libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (libc::SYS_fchmodat2, 2)];
+
 /// Restricts the calling thread and every process that it starts.
-pub(super) fn enter(policy: &Policy, tracing: Tracing) -> Result<(), FilterUnavailable> {
-    for program in compile_all(policy, tracing).ok_or(FilterUnavailable)? {
+pub(super) fn enter(
+    policy: &Policy,
+    isolation: Isolation,
+    tracing: Tracing,
+) -> Result<(), FilterUnavailable> {
+    for program in compile_all(policy, isolation, tracing).ok_or(FilterUnavailable)? {
         apply_filter(&program).map_err(|_| FilterUnavailable)?;
     }
     Ok(())
 }
 
-impl Enforcement {
-    /// Adds the effect of seccomp, or the gaps if the filter could not be installed.
-    pub(super) fn add_filter(&mut self, filter: Result<(), FilterUnavailable>, policy: &Policy) {
-        if filter.is_ok() {
-            let is_tcp_covered = !self.gaps.iter().any(|gap| gap == TCP);
-            if self.network == EnforcementLevel::Partial && is_tcp_covered {
-                self.network = EnforcementLevel::Full;
-            }
-            return;
-        }
-        if !policy.network {
-            self.gaps.push("UDP and other traffic that is not TCP".to_string());
-        }
-        if !policy.sockets {
-            self.gaps.push("Unix sockets by path".to_string());
-        }
-        self.gaps.push("namespaces, mounts and keys of the kernel".to_string());
-    }
-}
-
-fn compile_all(policy: &Policy, tracing: Tracing) -> Option<Vec<BpfProgram>> {
+fn compile_all(policy: &Policy, isolation: Isolation, tracing: Tracing) -> Option<Vec<BpfProgram>> {
     let mut denied = unconditional(DENIED);
     if tracing == Tracing::Denied {
         denied.extend(unconditional(TRACING));
@@ -123,16 +165,60 @@ fn compile_all(policy: &Policy, tracing: Tracing) -> Option<Vec<BpfProgram>> {
     let namespaces =
         || NAMESPACES.iter().map(|namespace| rule(&[has_flag(0, *namespace)])).collect::<Option<Vec<_>>>();
     denied.insert(libc::SYS_clone, namespaces()?);
-    denied.insert(libc::SYS_unshare, namespaces()?);
+    // In `clone`, this bit belongs to the number of a signal.
+    let time = rule(&[has_flag(0, NEW_TIME_NAMESPACE)]);
+    denied.insert(libc::SYS_unshare, namespaces()?.into_iter().chain(time).collect());
+    denied.insert(libc::SYS_ioctl, terminal_rules()?);
     let mut sockets = Rules::from([(libc::SYS_socket, socket_rules(policy)?)]);
     if !policy.network {
         sockets.extend(fast_open_rules()?);
     }
-    Some(vec![
+    let mut not_implemented = unconditional(NOT_IMPLEMENTED);
+    let mut not_supported = Rules::new();
+    if isolation == Isolation::Shared {
+        for (call, argument) in ON_PROCESSES {
+            denied.insert(*call, vec![rule(&[differs(*argument, 0)])?]);
+        }
+        for call in [libc::SYS_setpriority, libc::SYS_ioprio_set] {
+            denied.entry(call).or_default().push(rule(&[is_all_of_user(call)])?);
+        }
+        for (call, argument) in ON_MODES {
+            let bits = [libc::S_ISUID, libc::S_ISGID];
+            let rules = bits.map(|bit| rule(&[has_flag(*argument, bit.cast_signed())]));
+            denied.insert(*call, rules.into_iter().collect::<Option<Vec<_>>>()?);
+        }
+        denied.entry(libc::SYS_ioctl).or_default().push(rule(&[equals(1, SET_FILE_FLAGS)])?);
+        not_supported.extend(unconditional(ON_ATTRIBUTES));
+        if !policy.shared_memory {
+            not_implemented.extend(unconditional(SHARED_BY_USER));
+        }
+    }
+    let mut programs = vec![
         compile(denied, libc::EPERM)?,
-        compile(unconditional(NOT_IMPLEMENTED), libc::ENOSYS)?,
+        compile(not_implemented, libc::ENOSYS)?,
         compile(sockets, libc::EACCES)?,
-    ])
+    ];
+    if !not_supported.is_empty() {
+        programs.push(compile(not_supported, libc::ENOTSUP)?);
+    }
+    Some(programs)
+}
+
+/// Requests to write into the input of a terminal, whoever else uses it.
+fn terminal_rules() -> Option<Vec<SeccompRule>> {
+    const TIOCSTI: libc::c_int = 0x5412;
+    const TIOCLINUX: libc::c_int = 0x541c;
+    [TIOCSTI, TIOCLINUX].map(|request| rule(&[equals(1, request)])).into_iter().collect()
+}
+
+/// The request that changes the flags of a file, such as whether it can be changed.
+const SET_FILE_FLAGS: libc::c_int = 0x4008_6602;
+
+/// The condition that a call is about all processes of a user.
+fn is_all_of_user(call: i64) -> Condition {
+    const IOPRIO_WHO_USER: libc::c_int = 3;
+    let kind = if call == libc::SYS_ioprio_set { IOPRIO_WHO_USER } else { libc::PRIO_USER as libc::c_int };
+    equals(0, kind)
 }
 
 /// The rules for sockets that are denied. Without network, TCP is the only internet protocol that is allowed, because

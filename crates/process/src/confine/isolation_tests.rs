@@ -1,7 +1,7 @@
 //! Tests of programs in namespaces: who sees whom, how they end, and what they cannot start.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
-use super::confine_tests::{Lab, python, successful_attacks};
+use super::confine_tests::{Lab, is_fully_enforced, python, successful_attacks};
 use super::*;
 use crate::testing::wait_for;
 use crate::{Cancel, Exit, SpawnError, run};
@@ -203,7 +203,7 @@ fn nothing_about_files_outside_can_be_changed() {
     let file = lab.path("outside/file");
     fs::create_dir(lab.path("hidden")).unwrap();
     fs::write(lab.path("hidden/key"), "precious").unwrap();
-    let state = |path: &std::path::Path| {
+    let state = |path: &Path| {
         use std::os::unix::fs::MetadataExt;
         let found = path.metadata().unwrap();
         (found.mode(), found.uid(), found.gid(), found.mtime(), found.mtime_nsec(), found.atime())
@@ -262,4 +262,48 @@ fn a_writable_path_may_be_inside_a_read_only_one() {
     let moved = "mv ../outside/own/new ../outside/own/deep/moved";
     assert_eq!(successful_attacks(&lab, policy.clone(), &[moved]), [moved]);
     assert_eq!(successful_attacks(&lab, policy, &["touch ../outside/own", "touch ../outside/new"]).len(), 1);
+}
+
+// BX-03 BX-04 BX-06
+#[test]
+fn without_namespaces_the_filter_protects_other_processes_shared_memory_and_attributes() {
+    let lab = Lab::new();
+    let mut other = Command::new("sleep").arg("1000").spawn().unwrap();
+    let pid = other.id();
+    let call = |number: i64, more: &str| {
+        python(&format!("import ctypes,sys; sys.exit(ctypes.CDLL(None).syscall({number}{more}) == -1)"))
+    };
+    let attacks = [
+        python(&format!("import resource; resource.prlimit({pid}, resource.RLIMIT_FSIZE, (0, 0))")),
+        python(&format!("import os; os.sched_setaffinity({pid}, [0])")),
+        format!("renice -n 5 -p {pid}"),
+        "renice -n 5 -u $(id -u)".to_string(),
+        format!("ionice -c 3 -p {pid}"),
+        call(libc::SYS_shmget, ",0x4846,4096,0o1666"),
+        call(libc::SYS_semget, ",0x4846,1,0o1666"),
+        call(libc::SYS_msgget, ",0x4846,0o1666"),
+        call(libc::SYS_mq_open, ",b\"own\",0o102,0o600,0"),
+        python("import os; os.setxattr(\"../outside/file\", \"user.own\", b\"x\")"),
+        python("import os; os.chmod(\"../outside/file\", 0o4755)"),
+        python("import os; os.chmod(\"../outside/file\", 0o2755)"),
+        python("import os; f = os.open(\"../outside/file\", os.O_RDONLY); os.fchmod(f, 0o6755)"),
+        python("import fcntl; fcntl.ioctl(0, 0x5412, b\"x\")"),
+        "chattr +i ../outside/file".to_string(),
+        "unshare -T true".to_string(),
+        "for d in /dev/vda /dev/sda /dev/nvme0n1 /dev/mem /dev/loop0; do head -c 1 $d && exit 0; done; exit 1".to_string(),
+    ];
+    let attacks: Vec<&str> = attacks.iter().map(String::as_str).collect();
+    let policy = Policy { hidden: vec!["/proc/1".into()], ..lab.policy() };
+    let succeeded = successful_attacks(&lab, policy.clone(), &attacks);
+    assert!(succeeded.is_empty() || !is_fully_enforced(), "{succeeded:?}");
+    let own = [
+        "echo x >own && chmod 755 own && chmod +x own && touch -d @1 own".to_string(),
+        python("import os, resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)); os.nice(1)"),
+        python("import os; os.sched_setaffinity(0, os.sched_getaffinity(0))"),
+        "cp -a own copied && tar -cf - own | tar -xf - -C /dev/null 2>/dev/null; test -e copied".to_string(),
+    ];
+    let own: Vec<&str> = own.iter().map(String::as_str).collect();
+    assert_eq!(successful_attacks(&lab, policy, &own), own);
+    other.kill().unwrap();
+    other.wait().unwrap();
 }

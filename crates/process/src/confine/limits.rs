@@ -41,6 +41,12 @@ pub(super) fn apply_within(policy: &Policy) -> Result<(), ConfineError> {
 #[cfg(target_os = "linux")]
 const RESERVED: u64 = 300;
 
+/// Whether the kernel limits the processes of a namespace, whoever starts them.
+#[cfg(target_os = "linux")]
+pub(super) fn bind_everybody() -> bool {
+    is_process_number_limit_private() || !rustix::process::geteuid().is_root()
+}
+
 /// Whether each process namespace has its own limit on process numbers, as since Linux 6.14. Before, all namespaces
 /// share one limit.
 #[cfg(target_os = "linux")]

@@ -1,6 +1,7 @@
 //! What a confined process may do, and how much of that policy the machine enforces.
 
 use super::service::ServiceAddress;
+use super::walls::{Ground, Wall, WallLevel, WallState, walls};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -114,19 +115,35 @@ pub enum EnforcementLevel {
 pub struct Enforcement {
     pub files: EnforcementLevel,
     pub network: EnforcementLevel,
-    /// The restrictions that are not enforced, as text for the evidence.
-    pub gaps: Vec<String>,
+    /// The walls that the policy needs.
+    pub walls: Vec<WallState>,
 }
 
-/// The gap if network, shared memory and temporary folders cannot be private. Access to the shared ones is then denied.
-pub(super) const PRIVATE: &str =
-    "a private network, home, temporary folder and shared memory for agents and checks";
+impl Enforcement {
+    pub(super) fn of(ground: Ground, policy: &Policy) -> Enforcement {
+        let walls = walls(ground, policy);
+        let level = |wanted: Wall| match walls.iter().find(|state| state.wall == wanted) {
+            None => EnforcementLevel::Unasked,
+            Some(state) => match state.level {
+                WallLevel::Held => EnforcementLevel::Full,
+                WallLevel::Weaker => EnforcementLevel::Partial,
+                WallLevel::Absent => EnforcementLevel::None,
+            },
+        };
+        Enforcement { files: level(Wall::Content), network: level(Wall::Network), walls }
+    }
 
-/// The gap that lets an agent reach more than its services.
-pub(super) const HOSTS: &str = "agents reach only the hosts of their services, and nothing by UDP";
+    /// The restrictions that are not fully enforced, as text for the evidence.
+    pub fn gaps(&self) -> Vec<String> {
+        self.walls.iter().filter_map(WallState::gap).collect()
+    }
 
-/// The gap that leaves the network reachable.
-pub(super) const TCP: &str = "TCP connections";
+    /// The restrictions that are not enforced at all.
+    pub fn absent(&self) -> Vec<String> {
+        let absent = self.walls.iter().filter(|state| state.level == WallLevel::Absent);
+        absent.filter_map(WallState::gap).collect()
+    }
+}
 
 /// Why a process could not be confined; the program has not started.
 #[derive(Debug, thiserror::Error)]

@@ -2,9 +2,10 @@
 
 use super::channel::InitFiles;
 use super::filter::{self, Tracing};
-use super::policy::{ConfineError, Enforcement, EnforcementLevel, HOSTS, PRIVATE, Policy};
+use super::policy::{ConfineError, Enforcement, Policy};
 use super::service::PROXY_VARIABLES;
-use super::{capabilities, init, landlocked, namespaces};
+use super::walls::Ground;
+use super::{capabilities, init, landlocked, limits, namespaces};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
@@ -57,11 +58,16 @@ impl ConfinedProgram<'_> {
         report: Option<&File>,
     ) -> Result<Child, ConfineError> {
         capabilities::drop_administrative();
-        let mut enforced = landlocked::enter(within)?;
-        let tracing =
-            if enforced.files == EnforcementLevel::None { Tracing::Denied } else { Tracing::WithinSandbox };
-        enforced.add_filter(filter::enter(within, tracing), within);
-        enforced.add_isolation(isolation, self.policy);
+        let landlock = landlocked::enter(within)?;
+        let tracing = if landlock == 0 { Tracing::Denied } else { Tracing::WithinSandbox };
+        let namespaces = isolation == Isolation::Private;
+        let ground = Ground {
+            namespaces,
+            landlock,
+            filter: filter::enter(within, isolation, tracing).is_ok(),
+            own_process_limit: namespaces && limits::bind_everybody(),
+        };
+        let enforced = Enforcement::of(ground, self.policy);
         if let (Some(mut report), Some(path)) = (report, &self.policy.report) {
             let json = serde_json::to_vec(&enforced).map_err(|source| ConfineError::Unwritable { source })?;
             report.write_all(&json).map_err(|source| ConfineError::Report { path: path.clone(), source })?;
@@ -79,18 +85,4 @@ pub(super) fn in_thread<T: Send>(
     let done = thread::scope(|scope| scope.spawn(work).join());
     let panicked = io::Error::other("the thread that starts the program panicked");
     done.map_err(|_| ConfineError::Supervisor { source: panicked })?
-}
-
-impl Enforcement {
-    /// Adds the effect of the namespaces, or the gap if there are none.
-    fn add_isolation(&mut self, isolation: Isolation, policy: &Policy) {
-        match isolation {
-            Isolation::Private if policy.has_private_network() => self.network = EnforcementLevel::Full,
-            Isolation::Shared if policy.private.is_some() => {
-                self.gaps.push(PRIVATE.to_string());
-                self.gaps.extend((!policy.services.is_empty()).then(|| HOSTS.to_string()));
-            }
-            Isolation::Private | Isolation::Shared => {}
-        }
-    }
 }

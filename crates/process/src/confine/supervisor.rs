@@ -9,8 +9,9 @@ use super::channel::{self, InitMessage, InitMessages};
 use super::ended::ProgramEnd;
 use super::filter::{self, Tracing};
 use super::gateway::{PrivateNetwork, ServedNetwork};
-use super::policy::{ConfineError, Enforcement, Policy};
-use super::program::{ConfinedProgram, in_thread};
+use super::policy::{ConfineError, Policy};
+use super::program::{ConfinedProgram, Isolation, in_thread};
+use super::walls::Ground;
 use super::{init, landlocked, limits, namespaces};
 use crate::kill_descendants;
 use rustix::process::{
@@ -242,12 +243,18 @@ fn is_required(policy: &Policy) -> bool {
     policy.private.as_ref().is_some_and(|private| private.required)
 }
 
-/// Reports how much of the policy would be enforced. Restricts only a short-lived thread.
-pub(super) fn enforcement(policy: &Policy) -> Enforcement {
-    let mut enforced = landlocked::enforcement(policy);
-    let filter = thread::scope(|scope| scope.spawn(|| filter::enter(policy, Tracing::WithinSandbox)).join());
-    enforced.add_filter(filter.unwrap_or(Err(filter::FilterUnavailable)), policy);
-    enforced
+/// What this machine offers. Tries the filter in a short-lived thread.
+pub(super) fn ground(namespaces: bool) -> Ground {
+    let isolation = if namespaces { Isolation::Private } else { Isolation::Shared };
+    let policy = Policy::default();
+    let filter = || filter::enter(&policy, isolation, Tracing::WithinSandbox);
+    let filter = thread::scope(|scope| scope.spawn(filter).join());
+    Ground {
+        namespaces,
+        landlock: landlocked::version(),
+        filter: matches!(filter, Ok(Ok(()))),
+        own_process_limit: namespaces && limits::bind_everybody(),
+    }
 }
 
 /// Reaps all processes that ended, and returns the end of the child if it is among them.

@@ -4,6 +4,7 @@
 //! thread, and disappear with its last process.
 
 use super::devices::{self, SHARED_MEMORY, TERMINALS};
+use super::landlocked;
 use super::mounts;
 use super::policy::{ConfineError, Policy, PrivateFolders};
 use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags, fstatvfs, openat};
@@ -102,6 +103,11 @@ pub(super) fn mount_all(
     names: &BTreeMap<String, IpAddr>,
 ) -> Result<(), ConfineError> {
     let folder = std::env::current_dir().map_err(|source| failed(Path::new("."), source))?;
+    // Without Landlock, nothing else keeps a program from reading.
+    let private = &PrivateFolders {
+        empties_hidden: private.empties_hidden || landlocked::version() == 0,
+        ..private.clone()
+    };
     let root = Path::new("/");
     mount_change(root, MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
         .map_err(|error| failed(root, error.into()))?;

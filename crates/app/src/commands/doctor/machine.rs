@@ -8,7 +8,7 @@ use remand_engine::config::Config;
 use remand_engine::home::{Home, HomeError};
 use remand_git::Repository;
 use remand_ledger::Reader;
-use remand_process::confine::{self, EnforcementLevel};
+use remand_process::confine::{self, WallLevel};
 use remand_process::{Cancel, ProcessJob};
 use remand_terminal::{CommandFailure, amount};
 use std::os::unix::fs::PermissionsExt;
@@ -108,35 +108,28 @@ fn ledger(checkup: &mut Checkup, home: &Home) {
     }
 }
 
-/// Checks how far this machine enforces a policy that allows nothing.
+/// Shows which walls of the sandbox this machine builds, and how to get the others.
 pub fn sandbox(checkup: &mut Checkup, program: &Path, config: Option<&Config>) {
     let enforced = confine::probe(program);
-    let level = |level: EnforcementLevel| match level {
-        EnforcementLevel::Full => "enforced",
-        EnforcementLevel::Partial => "partly enforced",
-        EnforcementLevel::None => "not enforced",
-        EnforcementLevel::Unasked => "not requested",
+    let at = |level: WallLevel| enforced.walls.iter().filter(move |state| state.level == level);
+    let held: Vec<&str> = at(WallLevel::Held).map(|state| state.wall.title()).collect();
+    let (weaker, absent) = (at(WallLevel::Weaker).count(), at(WallLevel::Absent).count());
+    let is_required = config.is_some_and(|config| config.sandbox.required);
+    let what = match (weaker, absent) {
+        (0, 0) => format!("complete; agents, checks and hooks are kept from {}", held.join("; ")),
+        _ if held.is_empty() => "nothing is enforced".to_string(),
+        _ => format!("{weaker} walls are weaker and {absent} absent; held: {}", held.join("; ")),
     };
-    let what = format!(
-        "file access of agents: {}; network access: {}",
-        level(enforced.files),
-        level(enforced.network)
-    );
-    if enforced.gaps.is_empty() {
-        let more = "no Unix sockets, mounts, namespaces or signals to other processes; no process outlives its dispatch";
-        return checkup.ok("sandbox", format!("{what}; {more}"));
+    match absent {
+        0 if weaker == 0 => checkup.ok("sandbox", what),
+        0 => checkup.warn("sandbox", what, ""),
+        _ if is_required => {
+            checkup.fail("sandbox", what, "`sandbox.required` refuses runs on this machine; see below");
+        }
+        _ => checkup.warn("sandbox", what, "the guard still finds changes that a role may not make"),
     }
-    let remedy = "use Linux 6.12 or later with Landlock and seccomp enabled; without them, only the guard \
-                  detects changes that a role may not make, and the evidence says so";
-    match config.is_some_and(|config| config.sandbox.required) {
-        true => checkup.fail(
-            "sandbox",
-            what,
-            format!("{remedy}; `sandbox.required` refuses runs on this machine"),
-        ),
-        false => checkup.warn("sandbox", what, remedy),
-    }
-    for gap in enforced.gaps {
-        checkup.warn("sandbox", format!("not enforced: {gap}"), "");
+    for state in at(WallLevel::Weaker).chain(at(WallLevel::Absent)) {
+        let gap = state.gap().unwrap_or_default();
+        checkup.warn("sandbox", format!("not enforced: {gap}"), state.wall.remedy());
     }
 }
