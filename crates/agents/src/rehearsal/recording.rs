@@ -125,7 +125,7 @@ fn write_checked(script: &Script) -> Result<String, RecordingError> {
 fn entry_for(recorded: &RecordedDispatch) -> Result<ScriptEntry, RecordingError> {
     let info = &recorded.info;
     let mut changes = recorded.changes.clone();
-    // Sorting puts deletions first, to free the paths, and folders before their content.
+    // Sorting puts deletions first, so that their paths are free, and folders before their content.
     changes.sort();
     let deleted: BTreeSet<&Path> = changes.iter().filter_map(RecordedChange::deleted_path).collect();
     let is_in_deleted_folder = |path: &Path| path.ancestors().skip(1).any(|above| deleted.contains(above));

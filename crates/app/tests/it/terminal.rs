@@ -52,7 +52,7 @@ impl TerminalRun {
         let seen = Arc::clone(&screen);
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // The end of the program is an error here, because the other side is closed.
+            // When the program has ended, reading fails, because the other side is closed.
             while let Ok(read @ 1..) = shown.read(&mut bytes) {
                 seen.lock().expect("the screen").push_str(&String::from_utf8_lossy(&bytes[..read]));
             }

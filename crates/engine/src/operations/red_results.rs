@@ -25,8 +25,8 @@ pub struct RedNotes {
 }
 
 impl RedRulings {
-    /// Rules on the tests that failed in every earlier result, and marks each check that fails only by tests that may
-    /// stay red.
+    /// Rules on the tests that failed in every earlier result, and marks each check in which only tests that may stay
+    /// red fail.
     pub fn apply(
         job: &Job,
         reader: &Reader,

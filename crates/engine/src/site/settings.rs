@@ -54,7 +54,7 @@ impl Settings {
         let redacted_parts =
             redacted(&self.redactor, &ending.outcome).zip(redacted(&self.redactor, &ending.facts));
         let unreadable = || {
-            let detail = "the result cannot be read once its secrets are removed".to_string();
+            let detail = "the result is no longer valid after its secrets were removed".to_string();
             (Outcome::Failed { failure: Failure::Denied, detail, in_a_row: 0 }, Facts::default())
         };
         (ending.outcome, ending.facts) = redacted_parts.unwrap_or_else(unreadable);

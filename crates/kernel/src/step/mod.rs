@@ -89,7 +89,7 @@ pub enum Refusal {
     NoSuchApproach(u16),
     #[error("the run has no finding number {0}")]
     NoSuchFinding(u32),
-    #[error("the finding is now attributed to {0}")]
+    #[error("the finding was attributed in the meantime to {0}")]
     AttributedSince(String),
     #[error("`{name}` cannot have injected this defect; possible origins are {possible}")]
     NotAnOrigin { name: String, possible: String },

@@ -1,4 +1,4 @@
-//! Gemini's contents.
+//! Gemini's protocol: calls and texts, whole and as a stream, and side requests.
 
 use crate::wire::post;
 use crate::workspace::{Workspace, standin};

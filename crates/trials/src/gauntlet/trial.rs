@@ -126,7 +126,7 @@ fn observe(
     Ok((case, observed))
 }
 
-/// The script of the agents: the entries of the case, then the honest cast.
+/// The script of the agents: the entries of the case, then those of honest agents for the other roles.
 fn script(case: &GauntletCase) -> Result<Script, CommandFailure> {
     let cast = Script::parse(case.project.project().cast(), "the honest cast")
         .map_err(|error| CommandFailure::user(error.to_string(), "this is a bug in Remand"))?;
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_stands_outside_of_a_fence_is_an_instruction() {
+    fn only_text_outside_of_a_fence_is_an_instruction() {
         let prompt = "do this\n````markdown\n```\nmaterial\n```\n````\nand this\n```yaml\nmore\n```\n";
         assert_eq!(outside_fences(prompt), "do this\nand this\n");
     }

@@ -59,7 +59,7 @@ pub fn check(compiled: &Compiled, problems: &mut Vec<Diagnostic>) {
             if !is_own {
                 let message =
                     format!("a task cannot spend `{}`, which all tasks share", program.budget(*budget).name);
-                let remedy = "spend `round` here, or `raise` a signal and spend outside, once for all tasks";
+                let remedy = "spend `round` here, or `raise` a signal and spend the budget outside the sub-flow, once for all tasks";
                 problems.push(Diagnostic::error(Code::SubFlow, span, message, remedy));
             }
         }

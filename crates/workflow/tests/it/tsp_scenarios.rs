@@ -518,7 +518,7 @@ fn an_impossible_attribution_is_refused_and_changes_nothing() {
     );
     assert_eq!(
         refused(&mut run, 0, &["planning"], &["design"]),
-        "the kernel refuses this: the finding is now attributed to design"
+        "the kernel refuses this: the finding was attributed in the meantime to design"
     );
     assert_eq!(
         refused(&mut run, 7, &[], &["design"]),

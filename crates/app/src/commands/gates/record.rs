@@ -40,7 +40,7 @@ fn answer(gate: &GateRow) -> String {
             let set = if set.is_empty() { String::new() } else { format!(", with {}", set.join(", ")) };
             format!("{option}{set}, answered by {} at {}; {options}", line::one(by), when(at))
         }
-        (_, _, Some(at)) => format!("withdrawn without an answer at {}; {options}", when(at)),
+        (_, _, Some(at)) => format!("withdrawn at {} without an answer; {options}", when(at)),
         (_, _, None) => {
             format!("open: `{}` shows how to answer", invocation::command(format!("gates {}", gate.run)))
         }

@@ -33,7 +33,8 @@ pub const OPENCODE_ACP: Program = Program { name: "opencode-acp", ..OPENCODE };
 pub const GEMINI_ACP: Program = Program { name: "gemini-acp", ..GEMINI };
 pub const QWEN_ACP: Program = Program { name: "qwen-acp", ..QWEN };
 
-/// A model that Codex knows, which its adapter requires. With such models Codex only lets MCP tools be searched for.
+/// A model that Codex knows, which its adapter requires. With such models, Codex offers MCP tools only through a search
+/// tool.
 pub const KNOWN: &str = "gpt-5.5";
 
 /// Everything that a run with agent programs needs.

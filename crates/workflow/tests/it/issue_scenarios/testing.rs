@@ -1,4 +1,4 @@
-//! Stubs, tests, their review, red, and code without tests.
+//! Stubs, tests and their review, the proof that new tests fail, and code without tests.
 
 use super::{commands_like, end_failure_operations, mark, one_task, open, ruled, since};
 use crate::support::{Run, Setup, finding, happening, issue};
