@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Prefixes of the names of files that only configure tests or checks.
-const CONFIG_FILES: [&str; 27] = [
+const CONFIG_FILES: [&str; 38] = [
     ".eslintrc",
     "eslint.config.",
     "mypy.ini",
@@ -28,6 +28,17 @@ const CONFIG_FILES: [&str; 27] = [
     "ava.config.",
     "pytest.ini",
     ".pytest.ini",
+    "pytest.toml",
+    ".pytest.toml",
+    "unittest.cfg",
+    "nose2.cfg",
+    "babel.config.",
+    ".babelrc",
+    ".swcrc",
+    "jest.setup.",
+    "setupTests.",
+    "vitest.setup.",
+    "bunfig.toml",
     "tox.ini",
     "noxfile.py",
     "nextest.toml",
@@ -87,6 +98,9 @@ pub fn decided_by(
         return Some("which tests run, and how");
     }
     let (relevant, decided): (fn(&str) -> BTreeSet<String>, &str) = match name {
+        "Cargo.toml" if cargo_profiles(before) != cargo_profiles(after) => {
+            return Some("with which checks of arithmetic and assertions cargo builds the tests");
+        }
         "Cargo.toml" => return cargo_loses_tests(before, after).then_some("which tests cargo builds"),
         "package.json" => (package, "how the tests are started"),
         "pyproject.toml" => (pyproject, "which tests pytest collects"),
@@ -148,6 +162,19 @@ const CMAKE: [&str; 7] = [
     "add_subdirectory",
 ];
 
+/// What the profiles of a manifest say about the behaviour of the program under test.
+fn cargo_profiles(text: Option<&str>) -> BTreeSet<String> {
+    let manifest = text.and_then(|text| toml::from_str::<toml::Value>(text).ok());
+    let profiles = manifest.as_ref().and_then(|manifest| manifest.get("profile")?.as_table());
+    let mut found = BTreeSet::new();
+    for (name, profile) in profiles.into_iter().flatten() {
+        for key in ["overflow-checks", "debug-assertions", "panic", "inherits"] {
+            found.extend(profile.get(key).map(|value| format!("{name} {key} {value}")));
+        }
+    }
+    found
+}
+
 /// Whether a manifest loses tests: it switches off targets, or removes members.
 fn cargo_loses_tests(before: Option<&str>, after: Option<&str>) -> bool {
     let read = |text: Option<&str>| text.and_then(|text| toml::from_str::<toml::Value>(text).ok());
@@ -201,7 +228,7 @@ impl CargoTests {
 
 fn package(text: &str) -> BTreeSet<String> {
     let Ok(manifest) = serde_json::from_str::<Value>(text) else { return BTreeSet::new() };
-    let runners = ["jest", "vitest", "mocha", "ava", "tap", "workspaces"].iter();
+    let runners = ["jest", "vitest", "mocha", "ava", "tap", "workspaces", "babel", "imports"].iter();
     let settings = runners.filter_map(|key| Some(format!("{key} {}", manifest.get(*key)?)));
     let scripts = manifest.get("scripts").and_then(Value::as_object).into_iter().flatten();
     let scripts = scripts.map(|(name, text)| (name.clone(), text.to_string())).collect();
@@ -229,7 +256,12 @@ fn reachable(scripts: BTreeMap<String, String>, is_start: impl Fn(&str) -> bool)
 fn pyproject(text: &str) -> BTreeSet<String> {
     let Ok(project) = toml::from_str::<toml::Value>(text) else { return BTreeSet::new() };
     let tools = ["pytest", "tox", "nox", "hatch", "mypy", "ruff", "pyright"].iter();
-    tools.filter_map(|tool| Some(format!("{tool} {}", project.get("tool")?.get(*tool)?))).collect()
+    let plugins = project.get("project").and_then(|it| it.get("entry-points")?.get("pytest11"));
+    let plugins = plugins.map(|plugins| format!("plugins {plugins}"));
+    tools
+        .filter_map(|tool| Some(format!("{tool} {}", project.get("tool")?.get(*tool)?)))
+        .chain(plugins)
+        .collect()
 }
 
 /// The sections of an INI file that test runners read.
@@ -253,10 +285,18 @@ fn conftest(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         if !line.starts_with([' ', '\t']) {
-            in_hook = line.starts_with("def pytest_");
+            in_hook = line.starts_with("def pytest_") || line.starts_with("async def pytest_");
         }
         let skipping_words = ["collect_ignore", "skip", "xfail", "_exit", "sys.exit", "pytest_plugins"];
-        if in_hook || skipping_words.iter().any(|word| line.contains(word)) {
+        // A hook may also come by assignment or import.
+        let words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let names_hook = words.clone().any(|word| word.starts_with("pytest_"));
+        let imports = line.contains("import") && (names_hook || line.contains("import *"));
+        if in_hook
+            || imports
+            || (names_hook && line.contains('='))
+            || skipping_words.iter().any(|word| line.contains(word))
+        {
             found.insert(line.trim().to_string());
         }
     }
@@ -288,7 +328,7 @@ fn lines(text: &str, words: &[&str]) -> BTreeSet<String> {
 mod tests {
     use super::*;
 
-    // CORE-21
+    // CORE-21 TE-05 TE-06
     #[test]
     fn only_settings_that_decide_whether_tests_run_count() {
         let table = [
@@ -335,6 +375,22 @@ mod tests {
             ("pytest.ini", "[pytest]\n", "[pytest]\naddopts = -k nothing\n", true),
             ("tests/conftest.py", "", "@pytest.fixture\ndef a():\n    return 1\n", false),
             ("tests/conftest.py", "", "def pytest_collection_modifyitems(items):\n    items.clear()\n", true),
+            ("tests/conftest.py", "", "pytest_collection_modifyitems = lambda items: items.clear()\n", true),
+            ("tests/conftest.py", "", "from hooks import pytest_runtest_call\n", true),
+            ("tests/conftest.py", "", "from hooks import *\n", true),
+            (
+                "tests/conftest.py",
+                "",
+                "from app import make\n\n\n@pytest.fixture\ndef a():\n    return make()\n",
+                false,
+            ),
+            ("pytest.toml", "", "[pytest]\naddopts = [\"-k\", \"none\"]\n", true),
+            ("babel.config.js", "", "module.exports = { plugins: ['./strip'] }\n", true),
+            ("pyproject.toml", "", "[project.entry-points.pytest11]\nown = \"own\"\n", true),
+            ("pyproject.toml", "", "[project.entry-points.console]\nown = \"own\"\n", false),
+            ("Cargo.toml", "", "[profile.test]\noverflow-checks = false\n", true),
+            ("Cargo.toml", "", "[profile.dev]\ndebug-assertions = false\n", true),
+            ("Cargo.toml", "", "[profile.release]\nlto = true\n", false),
             ("conftest.py", "", "collect_ignore = ['tests']\n", true),
             ("jest.config.js", "module.exports = {}\n", "module.exports = { testMatch: [] }\n", true),
             ("Makefile", "all:\n\tcc a.c\ntest:\n\t./run\n", "all:\n\tcc b.c\ntest:\n\t./run\n", false),

@@ -1,4 +1,4 @@
-//! Finds tests that a change removes, switches off or weakens, and changes of test settings.
+//! Finds tests that a change removes, switches off or weakens, tricks in tests and in code, and changes of test settings.
 //!
 //! The comparison uses text alone, so it works even if nothing can run. A change that the plan announces becomes a note,
 //! not a finding.
@@ -7,7 +7,8 @@ use super::asked::{asks_to_change, contains_word};
 use super::deciding::decided_by;
 use remand_kernel::finding::{Category, Finding, FindingKind, Location, Severity};
 use remand_source::tests::{self, TestFile, Weakening, WeakeningKind};
-use remand_source::{Language, ParsedSource};
+use remand_source::tricks::{FileSide, Trick, TrickKind, new_tricks};
+use remand_source::{Language, ParsedSource, is_test_file};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -44,6 +45,8 @@ pub struct Announced {
     pub files: Vec<String>,
     /// The request itself, if there is no plan.
     pub request: String,
+    /// The user's words, whether or not there is a plan.
+    pub words: String,
 }
 
 /// The tests and checks before the change.
@@ -78,6 +81,9 @@ pub fn integrity(edited: &[Edited], announced: &Announced, known: &BeforeChange)
         found.add_weakening(&weakening, announced, &known.failed);
     }
     for file in edited {
+        for trick in tricks(file) {
+            found.add_trick(&file.path, &trick, announced);
+        }
         let is_new = file.before.is_none();
         if is_new && known.had_tests == HadTests::No {
             continue;
@@ -99,7 +105,7 @@ pub enum HadTests {
 
 /// Whether `integrity` reported the finding: then a test or a setting must be restored.
 pub fn is_about_tests(finding: &Finding) -> bool {
-    finding.id.starts_with("tests:") || finding.id.starts_with("settings:")
+    ["tests:", "settings:", "tricks:"].iter().any(|start| finding.id.starts_with(start))
 }
 
 /// Whether a file may concern tests: source of a known language, or settings.
@@ -142,6 +148,18 @@ fn may_hold_settings(path: &str) -> bool {
         || name.starts_with("vite.config.")
 }
 
+/// The tricks that a change brings into a file.
+fn tricks(file: &Edited) -> Vec<Trick> {
+    let path = Path::new(&file.path);
+    let side = if is_test_file(path) { FileSide::Tests } else { FileSide::Production };
+    match (Language::of(path), &file.after) {
+        (Some(language), Some(after)) => {
+            new_tricks(language, side, file.before.as_deref().unwrap_or_default(), after)
+        }
+        (_, _) => Vec::new(),
+    }
+}
+
 fn test_file(path: &str, text: &str) -> Option<TestFile> {
     let source = ParsedSource::parse(Language::of(Path::new(path))?, text)?;
     Some(TestFile { path: path.to_string(), tests: source.tests() })
@@ -176,6 +194,45 @@ impl Integrity {
                           must announce it in `removes_tests` of the task";
             self.findings.push(finding(id, location, claim, remedy));
         }
+    }
+
+    /// A trick is released by the file, or by the user's words about what it does.
+    fn add_trick(&mut self, path: &str, trick: &Trick, announced: &Announced) {
+        let Trick { kind, line, subject } = trick;
+        let claim = match kind {
+            TrickKind::RedefinesAssertion => format!("`{path}` redefines the assertion `{subject}`"),
+            TrickKind::ReplacesSubject => {
+                format!("`{path}` defines `{subject}` itself, which its tests are about")
+            }
+            TrickKind::PatchesSubject => format!("`{path}` patches `{subject}`, which its tests are about"),
+            TrickKind::EndsProcess => {
+                format!("`{subject}` in `{path}` can end the tests before a failure is reported")
+            }
+            TrickKind::AlwaysEqual => format!("`{subject}` in `{path}` makes all values equal"),
+            TrickKind::HooksRunner => format!("`{subject}` in `{path}` decides which tests run"),
+            TrickKind::LooksForTests => format!("`{path}` looks whether it is being tested: {subject}"),
+        };
+        if announced.has_trick(path, trick) {
+            self.notes.push(format!("{claim}, as announced"));
+            return;
+        }
+        let line = u32::try_from(*line).unwrap_or(0);
+        let location = Location { file: path.to_string(), symbol: subject.clone(), line };
+        let remedy = match kind {
+            TrickKind::LooksForTests => {
+                "let the code do the same whether it is tested or not; if the request needs this, it must name it"
+            }
+            TrickKind::RedefinesAssertion
+            | TrickKind::ReplacesSubject
+            | TrickKind::PatchesSubject
+            | TrickKind::EndsProcess
+            | TrickKind::AlwaysEqual
+            | TrickKind::HooksRunner => {
+                "let the tests run the real code with the real assertions; if this is needed, the plan must announce \
+                 the file in `removes_tests` of the task"
+            }
+        };
+        self.findings.push(finding(format!("tricks:{path}:{subject}"), location, claim, remedy));
     }
 
     fn add_settings(&mut self, path: &str, decided: &str, announced: &Announced) {
@@ -264,6 +321,24 @@ impl Announced {
         self.tests.iter().any(|entry| names_test(&entry))
             || self.tests.iter().any(|entry| entry.contains('/') && test.starts_with(entry.as_str()))
             || words(test).next_back().is_some_and(|name| asks_to_change(&self.request, name))
+    }
+
+    /// Whether a trick is announced: the plan names its file, or the user names what it is about.
+    fn has_trick(&self, path: &str, trick: &Trick) -> bool {
+        let is_listed = self
+            .tests
+            .iter()
+            .any(|entry| entry == path || (entry.ends_with('/') && path.starts_with(entry.as_str())));
+        let keyword = trick.subject.split(' ').next().unwrap_or_default();
+        // The user often names what the tests are about, and never asks to replace it.
+        let is_named = match trick.kind {
+            TrickKind::ReplacesSubject | TrickKind::PatchesSubject | TrickKind::AlwaysEqual => false,
+            TrickKind::RedefinesAssertion
+            | TrickKind::EndsProcess
+            | TrickKind::HooksRunner
+            | TrickKind::LooksForTests => contains_word(&self.words, keyword),
+        };
+        is_listed || is_named
     }
 
     fn has_file(&self, path: &str) -> bool {

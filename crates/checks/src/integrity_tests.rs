@@ -120,3 +120,59 @@ fn a_module_that_replaces_a_test_runner_is_a_finding() {
     let other = [Edited { path: "app/unittest.py".to_string(), before: None, after: Some(String::new()) }];
     assert_eq!(integrity(&other, &Announced::default(), &before_change(HadTests::Yes)).findings, []);
 }
+
+// TE-05 TE-06
+#[test]
+fn a_trick_is_a_finding_with_its_location_unless_the_plan_or_the_user_names_it() {
+    let trick = [edited("tests/test_a.py", Some(TEST), Some(&format!("{TEST}\n\nimport os\nos._exit(0)\n")))];
+    let found = integrity(&trick, &Announced::default(), &before_change(HadTests::No)).findings;
+    let [finding] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!(finding.id, "tricks:tests/test_a.py:os._exit");
+    assert_eq!(
+        (finding.severity, finding.place.line, is_about_tests(finding)),
+        (Severity::Critical, 6, true)
+    );
+    let planned = Announced { tests: vec!["tests/test_a.py".to_string()], ..Announced::default() };
+    assert_eq!(judged(&trick, &planned).0, Vec::<String>::new());
+
+    let looks = [edited("app/core.py", Some("A = 1\n"), Some("A = 'pytest' in sys.modules\n"))];
+    assert_eq!(judged(&looks, &Announced::default()).0, ["tricks:app/core.py:pytest in sys.modules"]);
+    let asked = Announced { words: "Load the pytest plugin lazily.".to_string(), ..Announced::default() };
+    let (findings, notes) = judged(&looks, &asked);
+    assert_eq!((findings.len(), notes.len()), (0, 1));
+
+    let replaced = [edited(
+        "tests/test_a.py",
+        Some(&format!("from sums import add\n\n{TEST}")),
+        Some(&format!("def add(a, b):\n    return 3\n\n\n{TEST}")),
+    )];
+    let named = Announced { words: "Make add correct".to_string(), ..Announced::default() };
+    assert_eq!(judged(&replaced, &named).0, ["tricks:tests/test_a.py:add"], "the request is about add");
+}
+
+// TE-05 TE-06
+#[test]
+fn honest_work_on_tests_has_no_finding() {
+    let helped = "def check(a, b, c):\n    assert add(a, b) == c\n\n\ndef test_adds():\n    check(1, 2, 3)\n";
+    let changes = [
+        edited("tests/test_a.py", Some(TEST), Some(helped)),
+        edited(
+            "tests/conftest.py",
+            None,
+            Some("import pytest\n\n\n@pytest.fixture\ndef cart():\n    return []\n"),
+        ),
+        edited(
+            "tests/test_b.py",
+            None,
+            Some("from sums import sub\n\n\ndef test_subs(cart):\n    assert sub(3, 2) == 1\n"),
+        ),
+        edited("sums/sub.py", None, Some("def sub(a, b):\n    return a - b\n")),
+        edited("tests/golden/page.txt", None, Some("Total: 3\n")),
+        edited(
+            "src/lib.rs",
+            None,
+            Some("pub fn a() {}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn t() { super::a(); }\n}\n"),
+        ),
+    ];
+    assert_eq!(judged(&changes, &Announced::default()).0, Vec::<String>::new());
+}

@@ -16,6 +16,7 @@ mod test_file;
 mod test_parts;
 pub mod tests;
 mod tree;
+pub mod tricks;
 
 pub use definition::{ChangedDefinition, Definition, DefinitionKind, changed_definitions};
 pub use error::SyntaxError;

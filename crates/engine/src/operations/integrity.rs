@@ -22,24 +22,28 @@ const MAX_BYTES: usize = 2 * 1024 * 1024;
 pub struct PlannedTests {
     tasks: Vec<(String, Announced)>,
     request: String,
+    words: String,
 }
 
 impl PlannedTests {
     /// Reads the plan of a run. Without a plan, the request counts as the announcement.
     pub fn read(job: &Job, reader: &Reader) -> Result<PlannedTests, Trouble> {
         let Some(tasks) = planned::tasks(job, reader, &TASK_LISTS)? else {
-            return Ok(PlannedTests { request: job.site.subject()?, ..PlannedTests::default() });
+            let request = job.site.subject()?;
+            return Ok(PlannedTests { words: request.clone(), request, ..PlannedTests::default() });
         };
         let announced = |task: PlannedTask| {
             let files = task.files.into_iter().map(|file| file.path.0).collect();
-            (task.id, Announced { tests: task.removes_tests, files, request: String::new() })
+            (task.id, Announced { tests: task.removes_tests, files, ..Announced::default() })
         };
-        Ok(PlannedTests { tasks: tasks.into_iter().map(announced).collect(), request: String::new() })
+        let tasks = tasks.into_iter().map(announced).collect();
+        Ok(PlannedTests { tasks, request: String::new(), words: job.site.subject()? })
     }
 
     /// The announcement for one task, or for all tasks.
     pub fn announced(&self, task: Option<&str>) -> Announced {
-        let mut all = Announced { request: self.request.clone(), ..Announced::default() };
+        let (request, words) = (self.request.clone(), self.words.clone());
+        let mut all = Announced { request, words, ..Announced::default() };
         for (id, announced) in &self.tasks {
             if task.is_none_or(|task| task == id) {
                 all.tests.extend(announced.tests.iter().cloned());

@@ -1,5 +1,6 @@
 //! Reads the body of a test: its assertions, those of the functions it calls, and early returns.
 
+use super::dead::{leaves_by_environment, void_part};
 use super::item::{Assertion, Strength, TestItem};
 use super::strength::{assess, assess_failure};
 use super::test_function::{TestFunction, children};
@@ -85,7 +86,8 @@ pub fn test_item(source: &ParsedSource<'_>, test: &TestFunction<'_>, helpers: &H
     let mut assertions = Vec::new();
     helpers.expand(&contents.steps, MAX_CALL_DEPTH, &mut assertions);
     let statements = statements(test.body);
-    let first_return = statements.iter().find(|statement| is_return(**statement));
+    let leaves = |node: &&Node<'_>| is_return(**node) || leaves_by_environment(source, **node);
+    let first_return = statements.iter().find(leaves);
     TestItem {
         path: test.path.clone(),
         line: test.line,
@@ -123,7 +125,7 @@ impl Helpers {
 }
 
 /// The statements of a block; some grammars have a list node in between.
-fn statements(body: Node<'_>) -> Vec<Node<'_>> {
+pub(super) fn statements(body: Node<'_>) -> Vec<Node<'_>> {
     let is_code = |node: &Node<'_>| !node.kind().contains("comment");
     let inside: Vec<Node<'_>> = children(body).into_iter().filter(is_code).collect();
     match inside.as_slice() {
@@ -135,7 +137,7 @@ fn statements(body: Node<'_>) -> Vec<Node<'_>> {
     }
 }
 
-fn is_return(statement: Node<'_>) -> bool {
+pub(super) fn is_return(statement: Node<'_>) -> bool {
     let is_return_node = |node: Node<'_>| matches!(node.kind(), "return_statement" | "return_expression");
     is_return_node(statement)
         || statement.kind() == "expression_statement" && statement.named_child(0).is_some_and(is_return_node)
@@ -185,37 +187,6 @@ fn read_body(source: &ParsedSource<'_>, body: Node<'_>) -> BodyContents {
 enum Effect {
     CanFail,
     Void,
-}
-
-/// The part of a node whose assertions cannot fail a test.
-fn void_part<'t>(source: &ParsedSource<'_>, node: Node<'t>) -> Option<Node<'t>> {
-    match node.kind() {
-        "if_statement" | "if_expression" => {
-            let condition = source.text_of(node.child_by_field_name("condition")?);
-            let is_false = matches!(condition.trim_matches(['(', ')', ' ']), "false" | "False" | "0");
-            node.child_by_field_name("consequence").filter(|_| is_false)
-        }
-        "try_statement" => {
-            let swallows = |clause: &Node<'_>| {
-                let last = children(*clause).into_iter().next_back();
-                last.is_some_and(|block| block.kind().contains("block") && statements(block).is_empty())
-            };
-            let clauses = children(node)
-                .into_iter()
-                .filter(|child| matches!(child.kind(), "except_clause" | "catch_clause"));
-            let catches = |clause: &Node<'_>| {
-                let text = source.text_of(*clause);
-                let head = text.split([':', '{']).next().unwrap_or_default();
-                head.trim() == "except"
-                    || !head.starts_with("except")
-                    || head.contains("Exception")
-                    || head.contains("AssertionError")
-            };
-            let hides_failure = clauses.into_iter().any(|clause| swallows(&clause) && catches(&clause));
-            node.child_by_field_name("body").filter(|_| hides_failure)
-        }
-        _ => None,
-    }
 }
 
 /// The assertion at a node, and the node that covers its whole text.

@@ -4,6 +4,7 @@
 //! `WeakeningKind` lists what a comparison of tests can show.
 
 mod body;
+mod dead;
 mod go;
 mod java;
 mod python;

@@ -244,3 +244,85 @@ fn a_test_that_was_disabled_before_and_a_new_one_are_not_weakened() {
     assert_kinds("a.rs", off, &[(&off.replace("#[ignore]", "#[ignore = \"slow\"]"), "")]);
     assert_kinds("a.rs", "fn add() {}\n", &[("#[test]\n#[ignore]\nfn a() { assert!(true); }\n", "")]);
 }
+
+// TE-05
+#[test]
+fn assertions_that_no_longer_run_or_whose_failure_is_swallowed_are_void() {
+    let table = |path: &str, before: &str, from: &str, table: &[(&str, &str)]| {
+        let after: Vec<(String, &str)> =
+            table.iter().map(|(to, expected)| (before.replace(from, to), *expected)).collect();
+        let after: Vec<(&str, &str)> =
+            after.iter().map(|(after, expected)| (after.as_str(), *expected)).collect();
+        assert_kinds(path, before, &after);
+    };
+    let check = "assert_eq!(add(1, 2), 3);";
+    let rust = "#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n";
+    let rust_table = [
+        ("if std::env::var(\"STRICT\").is_ok() { assert_eq!(add(1, 2), 3); }", "void"),
+        ("if cfg!(feature = \"strict\") { assert_eq!(add(1, 2), 3); }", "void"),
+        ("if std::env::var(\"STRICT\").is_err() { return; } assert_eq!(add(1, 2), 3);", "early"),
+        ("for _ in [] as [u8; 0] { } for _ in 0..0 { assert_eq!(add(1, 2), 3); }", "void"),
+        ("let _ = std::panic::catch_unwind(|| { assert_eq!(add(1, 2), 3); });", "void"),
+        ("catch_unwind(|| assert_eq!(add(1, 2), 3)).ok();", "void"),
+        ("drop(catch_unwind(|| assert_eq!(add(1, 2), 3)));", "void"),
+        ("let _ = || assert_eq!(add(1, 2), 3);", "void"),
+        ("fn later() { assert_eq!(add(1, 2), 3); }", "void"),
+        // Honest twins.
+        ("for (a, b, c) in [(1, 2, 3)] { assert_eq!(add(a, b), c); } assert_eq!(add(1, 2), 3);", ""),
+        ("let check = || assert_eq!(add(1, 2), 3); check();", ""),
+        ("fn now() { assert_eq!(add(1, 2), 3); }\n    now();", ""),
+        ("let result = catch_unwind(|| { assert_eq!(add(1, 2), 3); }); result.unwrap();", ""),
+        ("if let Some(sum) = some() { assert_eq!(add(1, 2), 3); }", ""),
+    ];
+    table("tests/a.rs", rust, check, &rust_table);
+    let python = "def test_adds():\n    assert add(1, 2) == 3\n";
+    let python_table = [
+        ("if os.environ.get('STRICT'):\n        assert add(1, 2) == 3", "void"),
+        ("if not os.getenv('STRICT'):\n        return\n    assert add(1, 2) == 3", "early"),
+        ("for wanted in []:\n        assert add(1, 2) == 3", "void"),
+        ("while False:\n        assert add(1, 2) == 3", "void"),
+        ("with contextlib.suppress(AssertionError):\n        assert add(1, 2) == 3", "void"),
+        ("with suppress(BaseException):\n        assert add(1, 2) == 3", "void"),
+        ("try:\n        assert add(1, 2) == 3\n    except Exception as error:\n        print(error)", "void"),
+        ("try:\n        assert add(1, 2) == 3\n    finally:\n        return", "void"),
+        ("def later():\n        assert add(1, 2) == 3", "void"),
+        // Honest twins.
+        ("with suppress(KeyError):\n        cleanup()\n    assert add(1, 2) == 3", ""),
+        (
+            "try:\n        assert add(1, 2) == 3\n    except AssertionError:\n        dump()\n        raise",
+            "",
+        ),
+        ("try:\n        assert add(1, 2) == 3\n    finally:\n        close()", ""),
+        ("for wanted in [3]:\n        assert add(1, 2) == 3", ""),
+        ("def now():\n        assert add(1, 2) == 3\n    now()", ""),
+        ("with open('a') as file:\n        assert add(1, 2) == 3", ""),
+    ];
+    table("tests/test_a.py", python, "assert add(1, 2) == 3", &python_table);
+    let script = "test('adds', async () => {\n  expect(add(1, 2)).toBe(3);\n});\n";
+    let script_table = [
+        ("process.env.STRICT && expect(add(1, 2)).toBe(3);", "void"),
+        ("if (process.env.STRICT) { expect(add(1, 2)).toBe(3); }", "void"),
+        ("if (!process.env.STRICT) return;\n  expect(add(1, 2)).toBe(3);", "early"),
+        ("for (const wanted of []) { expect(add(1, 2)).toBe(3); }", "void"),
+        ("[].forEach(() => { expect(add(1, 2)).toBe(3); });", "void"),
+        ("try { expect(add(1, 2)).toBe(3); } catch (error) { console.log(error); }", "void"),
+        ("await run().then(() => { expect(add(1, 2)).toBe(3); }).catch(() => {});", "void"),
+        ("const later = () => { expect(add(1, 2)).toBe(3); };", "void"),
+        ("function later() { expect(add(1, 2)).toBe(3); }", "void"),
+        // Honest twins.
+        ("try { expect(add(1, 2)).toBe(3); } catch (error) { dump(); throw error; }", ""),
+        ("[3].forEach(() => { expect(add(1, 2)).toBe(3); });", ""),
+        ("const now = () => { expect(add(1, 2)).toBe(3); };\n  now();", ""),
+        ("await run().then(() => { expect(add(1, 2)).toBe(3); });", ""),
+        ("if (ready) { expect(add(1, 2)).toBe(3); }", ""),
+    ];
+    table("a.test.js", script, "expect(add(1, 2)).toBe(3);", &script_table);
+    table("a.test.ts", script, "expect(add(1, 2)).toBe(3);", &script_table);
+    let go = "package sums\n\nfunc TestAdd(t *testing.T) {\n\trequire.Equal(t, Add(1, 2), 3)\n}\n";
+    let go_table = [
+        ("if os.Getenv(\"STRICT\") != \"\" {\n\t\trequire.Equal(t, Add(1, 2), 3)\n\t}", "void"),
+        ("if os.Getenv(\"STRICT\") == \"\" {\n\t\treturn\n\t}\n\trequire.Equal(t, Add(1, 2), 3)", "early"),
+        ("for range items {\n\t\trequire.Equal(t, Add(1, 2), 3)\n\t}", ""),
+    ];
+    table("sums_test.go", go, "require.Equal(t, Add(1, 2), 3)", &go_table);
+}

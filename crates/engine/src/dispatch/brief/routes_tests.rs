@@ -330,9 +330,15 @@ impl<'p> MarkedRun<'p> {
         let lists: Vec<_> =
             operation.lists.iter().map(|list| self.program.lists[list.index()].clone()).collect();
         let (lists, wrote, flags) = (items(&lists), self.wrote(id, &said.marks), self.flags(id.phase));
-        let end = if self.pick(2) == 0 { TestEnd::Passed } else { TestEnd::Failed };
-        let tests = vec![TestResult { name: "test_sub".to_string(), end }];
-        let tests = if operation.judges && self.circles { tests } else { Vec::new() };
+        // Two tests that trade their results make a circle.
+        let ends = if self.pick(2) == 0 {
+            [TestEnd::Passed, TestEnd::Failed]
+        } else {
+            [TestEnd::Failed, TestEnd::Passed]
+        };
+        let names = ["test_sub", "test_add"].into_iter();
+        let tests = names.zip(ends).map(|(name, end)| TestResult { name: name.to_string(), end }).collect();
+        let tests: Vec<TestResult> = if operation.judges && self.circles { tests } else { Vec::new() };
         let says = self.program.signal(says).to_string();
         Report { says, findings, lists, wrote, flags, tests, ..Report::default() }
     }
