@@ -1,7 +1,8 @@
 //! Everything that the engine does with git: a run's work trees, snapshots, merges, and the commits on its branch.
 //!
 //! It calls the git program, mostly plumbing commands. It reads the user's checkout but never writes to it: no file, no
-//! index, no HEAD, and no branch except `remand/<run>`. `run.rs` describes what a run owns.
+//! index, no HEAD, and no branch except `remand/<run>`. Only `fast_forward` moves a branch of the user, when the user asks
+//! for it. `run.rs` describes what a run owns.
 
 mod call;
 mod error;
@@ -38,6 +39,7 @@ mod branch_log;
 mod chain;
 mod commit;
 mod create;
+mod given;
 mod hand_over;
 mod hooks;
 mod inherit;
@@ -56,6 +58,7 @@ pub use branch::FileContents;
 pub use commit::FinalCommit;
 pub use diff::{ChangeKind, ChangedPath, PathKind};
 pub use error::{GitError, UserProgram};
+pub use given::{CommitMerge, FastForward};
 pub use hand_over::HandOver;
 pub use hooks::{HookFiles, SetUpHooks};
 pub use hygiene::{Hygiene, LfsInstalled};
@@ -90,6 +93,8 @@ mod diff_tests;
 mod differences_tests;
 #[cfg(test)]
 mod exact_tests;
+#[cfg(test)]
+mod given_tests;
 #[cfg(test)]
 mod inherit_tests;
 #[cfg(test)]
