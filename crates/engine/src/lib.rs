@@ -11,6 +11,7 @@ pub mod lock;
 
 pub mod config;
 pub mod conventions;
+pub mod given_change;
 pub mod pinned;
 pub mod subject;
 
@@ -27,6 +28,7 @@ mod row_names;
 pub mod site;
 
 pub mod bundle;
+pub mod judgement;
 pub mod dispatch;
 pub mod operations;
 pub mod outputs;

@@ -83,6 +83,8 @@ pub enum ChangeSource {
         name: String,
     },
     Staged,
+    /// Everything in the checkout that is not ignored.
+    Uncommitted,
     Patch {
         file: String,
     },
@@ -90,6 +92,20 @@ pub enum ChangeSource {
     Merge {
         branches: Vec<String>,
     },
+}
+
+impl ChangeSource {
+    /// The change in a few words.
+    pub fn describe(&self) -> String {
+        match self {
+            ChangeSource::Range { text } => text.clone(),
+            ChangeSource::Branch { name } => name.clone(),
+            ChangeSource::Staged => "the staged changes".to_string(),
+            ChangeSource::Uncommitted => "the uncommitted changes".to_string(),
+            ChangeSource::Patch { file } => format!("the patch {file}"),
+            ChangeSource::Merge { branches } => format!("the merge of {}", branches.join(", ")),
+        }
+    }
 }
 
 /// The verdict about a change.
@@ -106,6 +122,9 @@ pub enum ChangeVerdict {
 }
 
 impl ChangeVerdict {
+    pub const ALL: [ChangeVerdict; 4] =
+        [ChangeVerdict::Pass, ChangeVerdict::Fail, ChangeVerdict::Unmeasured, ChangeVerdict::Blocked];
+
     pub fn name(self) -> &'static str {
         match self {
             ChangeVerdict::Pass => "pass",

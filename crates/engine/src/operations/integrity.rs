@@ -2,6 +2,7 @@
 
 use super::planned;
 use crate::artifacts::TASK_LISTS;
+use crate::given_change::GivenChange;
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::{
     Announced, BeforeChange, CheckResult, Edited, HadTests, Integrity, integrity, may_concern_tests,
@@ -27,7 +28,8 @@ impl PlannedTests {
     /// Reads the plan of a run. Without a plan, the request counts as the announcement.
     pub fn read(job: &Job, reader: &Reader) -> Result<PlannedTests, Trouble> {
         let Some(tasks) = planned::tasks(job, reader, &TASK_LISTS)? else {
-            return Ok(PlannedTests { request: job.site.subject()?, ..PlannedTests::default() });
+            let released = job.site.pinned.change.as_ref().map(|change| ("released".to_string(), released(change)));
+            return Ok(PlannedTests { tasks: released.into_iter().collect(), request: job.site.subject()? });
         };
         let announced = |task: PlannedTask| {
             let files = task.files.into_iter().map(|file| file.path.0).collect();
@@ -47,6 +49,12 @@ impl PlannedTests {
         }
         all
     }
+}
+
+/// The tests and files that the user releases with a given change.
+fn released(change: &GivenChange) -> Announced {
+    let names: Vec<String> = change.releases.iter().map(|release| release.test.clone()).collect();
+    Announced { files: names.clone(), tests: names, request: String::new() }
 }
 
 /// Judges the changes of the lane since it started.

@@ -47,7 +47,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
 }
 
 /// Records what the sandbox cannot enforce on this machine.
-fn note_enforcement_gaps(job: &Job, done: &mut Done) {
+pub(super) fn note_enforcement_gaps(job: &Job, done: &mut Done) {
     let enforcement = &job.site.settings().enforcement;
     if enforcement.gaps.is_empty() {
         return;
