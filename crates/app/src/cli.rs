@@ -5,7 +5,7 @@ use crate::commands::{
     agents, answer, audit, bench, bound, brief, cancel, check, clean, completions, config, converse, costs,
     defects, demo, diff, doctor, estimate, evidence, export, findings, gaps, gates, gauntlet, glance, graph,
     import, init, issues, log, man, matrix, output, record, reference, rehearse, resume, retry, rollback,
-    rounds, run, runs, show, stats, status, submit, ticket, walk, workflows,
+    rounds, run, runs, show, stats, status, submit, ticket, vet, walk, workflows,
 };
 use crate::context::CommandContext;
 use crate::groups;
@@ -134,6 +134,7 @@ impl RemandCli {
             RemandCommand::Stats(args) => stats::run(&context, args),
             RemandCommand::Status(args) => status::run(&context, args),
             RemandCommand::Ticket(args) => ticket::run(&context, args),
+            RemandCommand::Vet(args) => vet::run(&context, args),
             RemandCommand::Rehearse(args) => rehearse::run(args),
             RemandCommand::Converse(args) => converse::run(args),
             RemandCommand::Submit(args) => submit::run(args),
@@ -231,6 +232,13 @@ pub enum RemandCommand {
     /// Turn a request into a verified commit
     #[command(after_help = ExitCode::HELP)]
     Run(run::Args),
+
+    /// Judge a change that anybody made: is it worse than its base?
+    ///
+    /// Runs the checks of the base on the change, compares test by test, and looks for weakened tests, changed test
+    /// settings and secrets. The change cannot narrow its own checks. It needs no agent and no model.
+    #[command(after_help = ExitCode::HELP)]
+    Vet(vet::Args),
 
     /// Continue runs that were interrupted or whose gates were answered
     Resume(resume::Args),

@@ -47,5 +47,6 @@ pub mod stats;
 pub mod status;
 pub mod submit;
 pub mod ticket;
+pub mod vet;
 pub mod walk;
 pub mod workflows;
