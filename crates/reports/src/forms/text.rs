@@ -19,8 +19,8 @@ pub fn render(report: &ChangeReport) -> String {
     let files = change.paths.len();
     let _ = writeln!(
         text,
-        "change     {} files from {} to {}, judged in {}",
-        files,
+        "change     {} from {} to {}, judged in {}",
+        if files == 1 { "1 file".to_string() } else { format!("{files} files") },
         short(&change.base),
         short(&change.head),
         seconds(report.duration_ms)
