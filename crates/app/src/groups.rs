@@ -31,7 +31,7 @@ pub const GROUPS: [CommandGroup; 5] = [
     CommandGroup {
         heading: "Everyday commands",
         commands: &[
-            "run", "vet", "status", "gates", "answer", "resume", "retry", "cancel", "diff", "evidence", "issues",
+            "run", "vet", "land", "status", "gates", "answer", "resume", "retry", "cancel", "diff", "evidence", "issues",
             "ticket", "doctor", "init",
         ],
     },

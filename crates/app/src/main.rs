@@ -32,6 +32,8 @@ mod closing;
 mod driving;
 mod progress;
 mod vetting;
+
+mod landing;
 mod requests;
 mod retrying;
 

@@ -69,6 +69,18 @@ pub struct JudgedChange {
     pub head: String,
     /// Changed files, relative to the repository.
     pub paths: Vec<String>,
+    /// The commits that were merged onto the base, in this order.
+    #[serde(default)]
+    pub parts: Vec<JudgedPart>,
+}
+
+/// One commit of a judged change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JudgedPart {
+    pub name: String,
+    pub commit: String,
+    /// The commit after the merge; equal to `commit` if nothing had to be merged.
+    pub after: String,
 }
 
 /// Where a change came from.
@@ -225,6 +237,7 @@ mod tests {
                 base: "1".repeat(40),
                 head: "2".repeat(40),
                 paths: vec!["src/lib.rs".into()],
+                parts: Vec::new(),
             },
             verdict: ChangeVerdict::Fail,
             reason: "one test regressed".into(),

@@ -29,6 +29,7 @@ pub mod graph;
 pub mod import;
 pub mod init;
 pub mod issues;
+pub mod land;
 pub mod log;
 pub mod man;
 pub mod matrix;

@@ -41,6 +41,7 @@ pub fn report(reader: &Reader, run: &RunId) -> Result<ChangeReport, Trouble> {
         base: row.base.clone(),
         head: given.parts.last().map_or_else(|| row.base.clone(), |part| part.commit.to_string()),
         paths: Vec::new(),
+        parts: Vec::new(),
     });
     let mut findings: Vec<_> = found
         .iter()

@@ -7,7 +7,7 @@ use crate::site::{Job, Trouble};
 use remand_git::{CommitId, CommitMerge};
 use remand_ledger::fact::Artifact;
 use remand_notation::ordered;
-use remand_reports::JudgedChange;
+use remand_reports::{JudgedChange, JudgedPart};
 use std::path::PathBuf;
 
 pub fn run(job: &Job) -> Result<Done, Trouble> {
@@ -16,12 +16,20 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
     let base = job.trees.base();
     let mut head = base.clone();
     let mut clash = None;
+    let mut parts = Vec::new();
     {
         let _main = job.site.hold_main();
         for part in &change.parts {
             let message = format!("Merge {}", part.name);
             match job.trees.merge_commits(&head, &part.commit, &message)? {
-                CommitMerge::Merged(commit) => head = commit,
+                CommitMerge::Merged(commit) => {
+                    head = commit;
+                    parts.push(JudgedPart {
+                        name: part.name.clone(),
+                        commit: part.commit.to_string(),
+                        after: head.to_string(),
+                    });
+                }
                 CommitMerge::Conflict { paths } => {
                     clash = Some((part, paths));
                     break;
@@ -36,6 +44,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
         base: base.to_string(),
         head: head.to_string(),
         paths: changed_files(job, &before, &tree)?,
+        parts,
     };
     let signal = match &clash {
         Some(_) => "conflict",
