@@ -9,14 +9,16 @@ const DIGITS: usize = 32;
 /// A finding as reports show it.
 pub fn summary(finding: &FindingRow, checks: &[CheckSummary]) -> FindingSummary {
     let rule = rule(finding, checks);
-    let file = finding.place.file.as_str();
-    // The engine's ids name the test or check. Reviewers number their findings, so their words count.
+    // The engine's ids name the test, check or file. Reviewers number their findings, so their words count.
     let key = match rule {
-        "review" => format!("{}\n{}\n{}", finding.category.name(), finding.place.symbol, words(&finding.claim)),
+        "review" => {
+            let place = &finding.place;
+            format!("{}\n{}\n{}\n{}", finding.category.name(), place.file, place.symbol, words(&finding.claim))
+        }
         _ => finding.id.clone(),
     };
     FindingSummary {
-        identity: identity(&[rule, file, &key]),
+        identity: identity(&[rule, &key]),
         rule: rule.to_string(),
         severity: finding.severity,
         place: finding.place.clone(),

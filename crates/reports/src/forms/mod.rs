@@ -29,6 +29,9 @@ pub enum ReportForm {
     InToto,
 }
 
+#[cfg(test)]
+mod forms_tests;
+
 impl ReportForm {
     pub const ALL: [ReportForm; 7] = [
         ReportForm::Text,

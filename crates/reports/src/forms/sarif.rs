@@ -43,7 +43,7 @@ pub fn log(report: &ChangeReport) -> Value {
         results(report).iter().take(MAX_RESULTS).map(|result| result_value(result, report)).collect();
     let rules: Vec<Value> = RULES
         .iter()
-        .map(|(id, about)| json!({ "id": id, "name": id, "shortDescription": { "text": about } }))
+        .map(|(id, about)| json!({ "id": id, "shortDescription": { "text": about } }))
         .collect();
     let is_blocked = report.verdict == ChangeVerdict::Blocked;
     let mut notifications: Vec<Value> = report
