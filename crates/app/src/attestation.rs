@@ -10,6 +10,7 @@ pub fn sign(workplace: &Workplace, report: &ChangeReport) -> Result<String, Comm
     let payload = ReportForm::InToto.render(report).trim_end().to_string();
     let signed = sealed::sign(&workplace.home.signing_key(), &pre_authentication(payload.as_bytes()))
         .map_err(|error| CommandFailure::user(error.to_string(), error.hint()))?;
-    let value = envelope(&sealed::base64(payload.as_bytes()), &signed.key, &sealed::base64(&signed.signature));
+    let value =
+        envelope(&sealed::base64(payload.as_bytes()), &signed.key, &sealed::base64(&signed.signature));
     Ok(format!("{value:#}\n"))
 }

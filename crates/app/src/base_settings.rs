@@ -28,7 +28,8 @@ impl Scratch {
         let path = std::env::temp_dir().join(format!("remand-settings-{}-{number}", std::process::id()));
         let failed = |error: &dyn std::fmt::Display| {
             let hint = "make space there, or set TMPDIR to a folder that you may write to";
-            CommandFailure::user(format!("{} cannot be created", path.display()), hint).caused_by(error.to_string())
+            CommandFailure::user(format!("{} cannot be created", path.display()), hint)
+                .caused_by(error.to_string())
         };
         remove(&path).map_err(|error| failed(&error))?;
         private_folder(&path).map_err(|error| failed(&error))?;

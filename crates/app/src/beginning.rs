@@ -177,10 +177,8 @@ pub fn prepare(
         agents: agents.chosen(),
         conventions: conventions(workplace, &base, &program, &redactor)?,
         prices: Prices::from_config(&config.prices),
-        change: change.map(|change| GivenChange {
-            purpose: redactor.redact(&change.purpose).into_owned(),
-            ..change
-        }),
+        change: change
+            .map(|change| GivenChange { purpose: redactor.redact(&change.purpose).into_owned(), ..change }),
     };
     refuse_secrets(&pinned, &redactor)?;
     let mode = match config.mode {

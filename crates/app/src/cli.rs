@@ -4,8 +4,8 @@ use crate::commands::graph::GraphFormat;
 use crate::commands::{
     agents, answer, audit, bench, bound, brief, cancel, check, clean, completions, config, converse, costs,
     defects, demo, diff, doctor, estimate, evidence, export, findings, gaps, gates, gauntlet, glance, graph,
-    import, init, issues, land, log, man, matrix, output, record, reference, rehearse, resume, retry, rollback,
-    rounds, run, runs, show, stats, status, submit, ticket, vet, walk, workflows,
+    import, init, issues, land, log, man, matrix, output, record, reference, rehearse, resume, retry,
+    rollback, rounds, run, runs, show, stats, status, submit, ticket, vet, walk, workflows,
 };
 use crate::context::CommandContext;
 use crate::groups;

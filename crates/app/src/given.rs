@@ -68,14 +68,14 @@ pub fn resolve(
     let part = |name: &str, commit: CommitId| ChangePart { name: name.to_string(), commit };
     let base = declared.base.as_deref().map(|base| repository.commit(base)).transpose()?;
     let head = repository.head()?;
-    let from_head = |tree: &TreeId, source: ChangeSource, base: &CommitId| -> Result<BasedChange, CommandFailure> {
-        let name = source.describe();
-        let commit = repository.commit_of(tree, &head.commit, &name)?;
-        Ok(given(start(repository, base, &commit)?, source, vec![part(&name, commit)]))
-    };
-    let on_head = |tree: &TreeId, source: ChangeSource| {
-        from_head(tree, source, base.as_ref().unwrap_or(&head.commit))
-    };
+    let from_head =
+        |tree: &TreeId, source: ChangeSource, base: &CommitId| -> Result<BasedChange, CommandFailure> {
+            let name = source.describe();
+            let commit = repository.commit_of(tree, &head.commit, &name)?;
+            Ok(given(start(repository, base, &commit)?, source, vec![part(&name, commit)]))
+        };
+    let on_head =
+        |tree: &TreeId, source: ChangeSource| from_head(tree, source, base.as_ref().unwrap_or(&head.commit));
     match arg {
         ChangeArg::Staged => {
             let index = std::env::var_os("GIT_INDEX_FILE").map(PathBuf::from);
@@ -95,8 +95,11 @@ pub fn resolve(
                 Ok(tree) => on_head(&tree, source),
                 Err(why) => {
                     let what = format!("{} does not apply to the current commit", source.describe());
-                    Err(CommandFailure::user(what, "make it from this commit, or switch to the commit that it is made from")
-                        .caused_by(why))
+                    Err(CommandFailure::user(
+                        what,
+                        "make it from this commit, or switch to the commit that it is made from",
+                    )
+                    .caused_by(why))
                 }
             }
         }
@@ -111,7 +114,8 @@ pub fn resolve(
         }
         ChangeArg::Revision(text) => {
             if let Some((from, to)) = text.split_once("...").or_else(|| text.split_once("..")) {
-                let or_head = |name: &str| if name.is_empty() { "HEAD".to_string() } else { name.to_string() };
+                let or_head =
+                    |name: &str| if name.is_empty() { "HEAD".to_string() } else { name.to_string() };
                 let (from, to) = (repository.commit(&or_head(from))?, repository.commit(&or_head(to))?);
                 let source = ChangeSource::Range { text: text.clone() };
                 return Ok(given(start(repository, &from, &to)?, source, vec![part(text, to)]));
@@ -129,8 +133,12 @@ pub fn resolve(
             let from = match base {
                 Some(base) => base,
                 None => usual_start(repository, &head)?.ok_or_else(|| {
-                    let what = format!("`{name}` is the default branch and follows no other, so it has no base");
-                    CommandFailure::user(what, "name a range: `remand vet HEAD~1..HEAD`, or `remand vet --staged`")
+                    let what =
+                        format!("`{name}` is the default branch and follows no other, so it has no base");
+                    CommandFailure::user(
+                        what,
+                        "name a range: `remand vet HEAD~1..HEAD`, or `remand vet --staged`",
+                    )
                 })?,
             };
             let source = ChangeSource::Branch { name: name.clone() };
@@ -148,7 +156,9 @@ pub fn default_tip(repository: &Repository) -> Result<(String, CommitId), Comman
 /// default branch. `None` for a default branch without upstream.
 fn usual_start(repository: &Repository, head: &CheckoutHead) -> Result<Option<CommitId>, CommandFailure> {
     match &head.branch {
-        Some(branch) if repository.default_branch()?.as_ref() == Some(branch) => Ok(repository.upstream(branch)?),
+        Some(branch) if repository.default_branch()?.as_ref() == Some(branch) => {
+            Ok(repository.upstream(branch)?)
+        }
         Some(_) | None => default_start(repository, &head.commit).map(Some),
     }
 }
@@ -179,7 +189,8 @@ fn no_default() -> CommandFailure {
 /// Where a change starts: the last commit that both sides share.
 fn start(repository: &Repository, from: &CommitId, to: &CommitId) -> Result<CommitId, CommandFailure> {
     repository.merge_base(from, to)?.ok_or_else(|| {
-        let hint = "name two commits of one history; in a shallow clone, fetch the rest: `git fetch --unshallow`";
+        let hint =
+            "name two commits of one history; in a shallow clone, fetch the rest: `git fetch --unshallow`";
         CommandFailure::user(format!("{from} and {to} have no commit in common"), hint)
     })
 }

@@ -28,8 +28,11 @@ impl HookCall {
         }
         let mut text = String::new();
         stdin.read_to_string(&mut text).map_err(|error| {
-            CommandFailure::user("the hook's message cannot be read", "pass JSON, or nothing, on standard input")
-                .caused_by(error.to_string())
+            CommandFailure::user(
+                "the hook's message cannot be read",
+                "pass JSON, or nothing, on standard input",
+            )
+            .caused_by(error.to_string())
         })?;
         if text.trim().is_empty() {
             return Ok(HookCall::default());
@@ -94,7 +97,8 @@ fn identity(report: &ChangeReport) -> String {
 fn reason(report: &ChangeReport) -> String {
     let mut text = format!("The work is not done: {}.", report.reason);
     if let Some(look) = &report.look {
-        let place = look.place.as_ref().map_or_else(String::new, |place| format!("{}:{}: ", place.file, place.line));
+        let place =
+            look.place.as_ref().map_or_else(String::new, |place| format!("{}:{}: ", place.file, place.line));
         text.push_str(&format!("\nLook at {place}{}", look.sentence));
         if let Some(command) = &look.command {
             text.push_str(&format!("\nReproduce: {command}"));
@@ -103,6 +107,8 @@ fn reason(report: &ChangeReport) -> String {
     for finding in report.findings.iter().take(10) {
         text.push_str(&format!("\n- {}: {}", finding.severity.name(), finding.claim));
     }
-    text.push_str("\nFix the code, not the tests. If you cannot, say so and stop; you are told this only once.");
+    text.push_str(
+        "\nFix the code, not the tests. If you cannot, say so and stop; you are told this only once.",
+    );
     text
 }

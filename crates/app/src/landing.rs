@@ -76,7 +76,9 @@ impl Landing<'_> {
                     queue.drain(..count);
                 }
                 Judged::Failed(report, workplace) => {
-                    let Some((green, culprit)) = self.bisect(&queue[..count], (report, workplace), &mut landed)? else {
+                    let Some((green, culprit)) =
+                        self.bisect(&queue[..count], (report, workplace), &mut landed)?
+                    else {
                         return Ok(landed);
                     };
                     let passing = green.as_ref().map_or(0, |(passing, _)| *passing);
@@ -106,8 +108,10 @@ impl Landing<'_> {
         batch: &[String],
         failing: (Box<ChangeReport>, Box<Workplace>),
         landed: &mut Landed,
-    ) -> Result<Option<(Option<(usize, Box<ChangeReport>)>, (Box<ChangeReport>, Box<Workplace>))>, CommandFailure>
-    {
+    ) -> Result<
+        Option<(Option<(usize, Box<ChangeReport>)>, (Box<ChangeReport>, Box<Workplace>))>,
+        CommandFailure,
+    > {
         let (mut green, mut red, mut red_count) = (None, failing, batch.len());
         loop {
             let green_count = green.as_ref().map_or(0, |(count, _): &(usize, Box<ChangeReport>)| *count);
@@ -154,7 +158,11 @@ impl Landing<'_> {
                 tip = commit;
             } else if after != before {
                 let message = format!("Merge branch '{}' into {}", part.name, self.target);
-                tip = self.repository.merge_commit(&self.repository.tree_of(&after)?, [&tip, &commit], &message)?;
+                tip = self.repository.merge_commit(
+                    &self.repository.tree_of(&after)?,
+                    [&tip, &commit],
+                    &message,
+                )?;
             }
             before = after;
             landed.landed.push(LandedBranch { name: part.name.clone(), commit: tip.clone() });
@@ -166,19 +174,25 @@ impl Landing<'_> {
             FastForward::Moved => Ok(()),
             FastForward::Refused { checkout, output } => {
                 let what = format!("`{}` cannot be moved forward in {}", self.target, checkout.display());
-                Err(CommandFailure::user(what, "commit or stash the changes there, then land again").caused_by(output))
+                Err(CommandFailure::user(what, "commit or stash the changes there, then land again")
+                    .caused_by(output))
             }
         }
     }
 }
 
 /// Puts the report into the folder of the run that made the branch, if one did.
-fn send(workplace: &Workplace, branch: &str, report: &ChangeReport) -> Result<Option<PathBuf>, CommandFailure> {
+fn send(
+    workplace: &Workplace,
+    branch: &str,
+    report: &ChangeReport,
+) -> Result<Option<PathBuf>, CommandFailure> {
     let Some(name) = branch.strip_prefix("remand/") else { return Ok(None) };
     let Ok(row) = workplace.reader()?.run(name) else { return Ok(None) };
     let file = workplace.home.run(&row.run).join(REPORT);
     let text = ReportForm::Markdown.render(report);
-    let written = file.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&file, text));
+    let written =
+        file.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&file, text));
     written.map_err(|error| {
         CommandFailure::user(format!("{} cannot be written", file.display()), "make space there")
             .caused_by(error.to_string())

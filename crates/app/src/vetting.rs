@@ -30,7 +30,10 @@ pub struct Vetting {
 
 /// The end of a vetting.
 pub enum Vetted {
-    Judged { workplace: Box<Workplace>, report: Box<ChangeReport> },
+    Judged {
+        workplace: Box<Workplace>,
+        report: Box<ChangeReport>,
+    },
     /// A signal stopped this process; the run can be resumed.
     Interrupted,
 }
@@ -79,5 +82,6 @@ impl Vetting {
 }
 
 fn failure(run: &RunId, trouble: Trouble) -> CommandFailure {
-    CommandFailure::user(format!("run {run} has no judgement"), "see `remand log latest`").caused_by(trouble.detail)
+    CommandFailure::user(format!("run {run} has no judgement"), "see `remand log latest`")
+        .caused_by(trouble.detail)
 }

@@ -28,8 +28,8 @@ mod row_names;
 pub mod site;
 
 pub mod bundle;
-pub mod judgement;
 pub mod dispatch;
+pub mod judgement;
 pub mod operations;
 pub mod outputs;
 pub mod quality;

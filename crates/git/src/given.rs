@@ -20,7 +20,9 @@ static COPIES: AtomicU32 = AtomicU32::new(0);
 pub enum CommitMerge {
     /// The merge, or one of the two commits if it contains the other.
     Merged(CommitId),
-    Conflict { paths: Vec<PathBuf> },
+    Conflict {
+        paths: Vec<PathBuf>,
+    },
 }
 
 /// How a branch was moved forward.
@@ -28,7 +30,10 @@ pub enum CommitMerge {
 pub enum FastForward {
     Moved,
     /// The checkout of the branch has changes that are in the way; the branch stays where it is.
-    Refused { checkout: PathBuf, output: String },
+    Refused {
+        checkout: PathBuf,
+        output: String,
+    },
 }
 
 /// An index that is removed at the end.
@@ -156,18 +161,18 @@ impl Repository {
         let index = index.map_or(own, |index| self.root().join(index));
         // A repository without an index has nothing staged: everything is removed.
         if index.exists() {
-            fs::copy(&index, &copy.0).map_err(error::file("copy", &index))?;
+            let copied = || -> std::io::Result<()> {
+                fs::copy(&index, &copy.0)?;
+                // Git compares the content of files that changed at the same time as the index, by the index's own time.
+                fs::File::options().write(true).open(&copy.0)?.set_modified(fs::metadata(&index)?.modified()?)
+            };
+            copied().map_err(error::file("copy", &index))?;
         }
         Ok(copy)
     }
 
     /// An internal commit with the date of its first parent.
-    fn dated_commit(
-        &self,
-        tree: &str,
-        parents: &[&CommitId],
-        message: &str,
-    ) -> Result<CommitId, GitError> {
+    fn dated_commit(&self, tree: &str, parents: &[&CommitId], message: &str) -> Result<CommitId, GitError> {
         let date = match parents.first() {
             Some(parent) => self.format(parent, "%cI")?.trim().to_string(),
             None => "1970-01-01T00:00:00Z".to_string(),

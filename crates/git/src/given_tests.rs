@@ -43,6 +43,24 @@ fn staged_and_uncommitted_content_is_read_and_the_checkout_stays_as_it_is() {
 
 // BY-02
 #[test]
+fn a_change_of_equal_size_right_after_a_commit_is_not_overlooked() {
+    let bed = Testbed::new();
+    let repository = bed.repository();
+    fs::create_dir_all(bed.runs()).unwrap();
+    let written = |file: &str| fs::metadata(bed.user().join(file)).unwrap().modified().unwrap();
+    // As if the file was changed in the moment in which git wrote its index.
+    let index = bed.user().join(".git/index");
+    let time = written("README.md");
+    fs::File::options().write(true).open(&index).unwrap().set_modified(time).unwrap();
+    bed.write("README.md", "two\n");
+    fs::File::options().write(true).open(bed.user().join("README.md")).unwrap().set_modified(time).unwrap();
+    bed.git(&["config", "core.trustctime", "false"]);
+    let tree = repository.uncommitted(&bed.runs()).unwrap();
+    assert_eq!(text(&bed, &tree, "README.md").as_deref(), Some("two\n"));
+}
+
+// BY-02
+#[test]
 fn a_patch_is_applied_to_a_tree_or_refused_with_the_reason() {
     let bed = Testbed::new();
     let repository = bed.repository();
@@ -76,7 +94,9 @@ fn commits_are_merged_without_moving_a_branch() {
     let trees = bed.run("given");
     assert_eq!(trees.merge_commits(&base, &one, "m").unwrap(), CommitMerge::Merged(one.clone()));
     assert_eq!(trees.merge_commits(&one, &base, "m").unwrap(), CommitMerge::Merged(one.clone()));
-    let CommitMerge::Merged(both) = trees.merge_commits(&one, &two, "m").unwrap() else { panic!("a conflict") };
+    let CommitMerge::Merged(both) = trees.merge_commits(&one, &two, "m").unwrap() else {
+        panic!("a conflict")
+    };
     assert!(repository.contains(&both, &one).unwrap() && repository.contains(&both, &two).unwrap());
     let tree = repository.tree_of(&both).unwrap();
     assert_eq!(text(&bed, &tree, "README.md").as_deref(), Some("one changed\n"));
@@ -105,13 +125,13 @@ fn a_branch_is_moved_forward_with_its_checkout_unless_changes_are_in_the_way() {
     bed.git(&["checkout", "-q", "two"]);
     bed.write("README.md", "mine\n");
     let refused = repository.fast_forward("two", &base, &one).unwrap();
-    assert!(matches!(&refused, FastForward::Refused { output, .. } if output.contains("README.md")), "{refused:?}");
+    assert!(
+        matches!(&refused, FastForward::Refused { output, .. } if output.contains("README.md")),
+        "{refused:?}"
+    );
     assert_eq!(fs::read_to_string(bed.user().join("README.md")).unwrap(), "mine\n");
     bed.git(&["checkout", "-q", "--", "."]);
     assert_eq!(repository.fast_forward("two", &base, &one).unwrap(), FastForward::Moved);
     assert_eq!(fs::read_to_string(bed.user().join("README.md")).unwrap(), "one changed\n");
-    assert!(matches!(
-        repository.fast_forward("two", &base, &one),
-        Err(GitError::ReferenceMoved { .. })
-    ));
+    assert!(matches!(repository.fast_forward("two", &base, &one), Err(GitError::ReferenceMoved { .. })));
 }

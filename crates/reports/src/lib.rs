@@ -11,6 +11,6 @@ pub use checked::{CheckOrigin, CheckSummary, CheckVerdict, TestChange, TestSumma
 pub use forms::{PAYLOAD_TYPE, ReportForm, envelope, pre_authentication, statement};
 pub use proofs::{MutantFate, MutantSummary, ProofSummary, ProvenTest, TestProof};
 pub use report::{
-    ChangeReport, ChangeSource, ChangeVerdict, FindingSummary, FirstLook, JudgedChange, JudgedPart, SecretSummary,
-    TestRelease, Unmeasured, UnmeasuredKind,
+    ChangeReport, ChangeSource, ChangeVerdict, FindingSummary, FirstLook, JudgedChange, JudgedPart,
+    SecretSummary, TestRelease, Unmeasured, UnmeasuredKind,
 };

@@ -38,7 +38,10 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     };
     if !repository.branch_exists(&target)? {
         let what = format!("`{target}` is not a local branch");
-        return Err(CommandFailure::user(what, "name one with `--onto BRANCH`, or create it: `git branch NAME`"));
+        return Err(CommandFailure::user(
+            what,
+            "name one with `--onto BRANCH`, or create it: `git branch NAME`",
+        ));
     }
     // A name that does not exist must not stop the landing half way.
     for branch in &args.branches {
@@ -75,7 +78,8 @@ fn show(target: &str, landed: &Landed) -> Result<(), CommandFailure> {
     }
     for returned in &landed.returned {
         let sent = returned.sent_to.as_ref();
-        let sent = sent.map_or_else(String::new, |file| format!(", reported to its run in {}", file.display()));
+        let sent =
+            sent.map_or_else(String::new, |file| format!(", reported to its run in {}", file.display()));
         print(&format!("returned  {}: {}{sent}\n", returned.name, returned.report.reason))?;
     }
     match &landed.stopped {
@@ -83,7 +87,11 @@ fn show(target: &str, landed: &Landed) -> Result<(), CommandFailure> {
         Some(Stopped::Interrupted) => tell("stopped by a signal; land the rest again"),
         None => {}
     }
-    tell(&format!("{target} has {} of {} branches; nothing was pushed", landed.landed.len(), landed.landed.len() + landed.returned.len()));
+    tell(&format!(
+        "{target} has {} of {} branches; nothing was pushed",
+        landed.landed.len(),
+        landed.landed.len() + landed.returned.len()
+    ));
     Ok(())
 }
 

@@ -156,7 +156,11 @@ pub fn painted(report: &ChangeReport, text: &str) -> String {
 }
 
 /// The report in a form; a statement is signed.
-fn rendered(workplace: &Workplace, report: &ChangeReport, form: ReportForm) -> Result<String, CommandFailure> {
+fn rendered(
+    workplace: &Workplace,
+    report: &ChangeReport,
+    form: ReportForm,
+) -> Result<String, CommandFailure> {
     match form {
         ReportForm::InToto => attestation::sign(workplace, report),
         ReportForm::Text
@@ -168,7 +172,12 @@ fn rendered(workplace: &Workplace, report: &ChangeReport, form: ReportForm) -> R
     }
 }
 
-fn write(workplace: &Workplace, report: &ChangeReport, form: ReportForm, file: &Path) -> Result<(), CommandFailure> {
+fn write(
+    workplace: &Workplace,
+    report: &ChangeReport,
+    form: ReportForm,
+    file: &Path,
+) -> Result<(), CommandFailure> {
     let path = workplace.here.join(file);
     std::fs::write(&path, rendered(workplace, report, form)?).map_err(|error| {
         let what = format!("the report cannot be written to {}", path.display());
@@ -188,7 +197,8 @@ fn bundle(workplace: &Workplace, report: &ChangeReport, folder: &Path) -> Result
 
 /// Reads `FORM=FILE`.
 fn parse_report(text: &str) -> Result<(ReportForm, PathBuf), String> {
-    let (form, file) = text.split_once('=').ok_or("a report is written as FORM=FILE, such as sarif=vet.sarif")?;
+    let (form, file) =
+        text.split_once('=').ok_or("a report is written as FORM=FILE, such as sarif=vet.sarif")?;
     let form = ReportForm::by_name(form)
         .ok_or_else(|| format!("`{form}` is not a form; the forms are {}", FORMS.join(", ")))?;
     if file.is_empty() {
@@ -208,7 +218,10 @@ mod tests {
         assert_eq!(ReportForm::ALL.map(ReportForm::name), FORMS);
         let codes = ChangeVerdict::ALL.map(|verdict| exit(verdict).number());
         assert_eq!(codes, [0, 10, 11, 12]);
-        assert_eq!(parse_report("junit=a=b.xml").expect("a report"), (ReportForm::Junit, PathBuf::from("a=b.xml")));
+        assert_eq!(
+            parse_report("junit=a=b.xml").expect("a report"),
+            (ReportForm::Junit, PathBuf::from("a=b.xml"))
+        );
         for wrong in ["junit", "pdf=x", "sarif="] {
             assert!(parse_report(wrong).is_err(), "{wrong}");
         }

@@ -21,7 +21,10 @@ fn help_says_what_each_command_does() {
 // BY-03 CORE-02
 #[test]
 fn the_shipped_workflows_are_proven() {
-    insta::assert_snapshot!("check", shown(&["check", "feature", "issue", "ticket", "spec", "tsp", "quick", "vet"]));
+    insta::assert_snapshot!(
+        "check",
+        shown(&["check", "feature", "issue", "ticket", "spec", "tsp", "quick", "vet"])
+    );
     let all = json(&["check", "feature", "quick", "--json"]);
     assert_eq!(all["accepted"], true);
     assert_eq!(all["workflows"][0]["happy"], "14 + 2 per task");

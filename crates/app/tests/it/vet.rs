@@ -43,7 +43,7 @@ const NEW_CI: Edit = Replace(".github/workflows/ci.yml", "make test", "make test
 const PYTHON: Story = Story {
     files: &[
         ("pyproject.toml", "[project]\nname = \"cart\"\nversion = \"1.0.0\"\n"),
-        (".gitignore", "__pycache__/\n"),
+        (".gitignore", "__pycache__/\nbuild/\n"),
         CI,
         ("cart/__init__.py", ""),
         (
@@ -99,7 +99,7 @@ const PYTHON: Story = Story {
             name: "flaky-test",
             edits: &[Write(
                 "tests/test_steady.py",
-                "import pathlib\nimport unittest\n\nSEEN = pathlib.Path.home() / \".cache\" / \"seen\"\n\n\n\
+                "import pathlib\nimport unittest\n\nSEEN = pathlib.Path(\"build/seen\")\n\n\n\
                  class SteadyTest(unittest.TestCase):\n    def test_steady(self):\n        was_seen = SEEN.exists()\n        \
                  SEEN.parent.mkdir(exist_ok=True)\n        SEEN.touch()\n        self.assertTrue(was_seen)\n",
             )],
@@ -127,8 +127,16 @@ const PYTHON: Story = Story {
         Change {
             name: "refactoring",
             edits: &[
-                Replace("cart/price.py", "return net(items) + net(items) * rate // 100", "return with_tax(net(items), rate)"),
-                Replace("cart/price.py", "def gross", "def with_tax(amount, rate):\n    return amount + amount * rate // 100\n\n\ndef gross"),
+                Replace(
+                    "cart/price.py",
+                    "return net(items) + net(items) * rate // 100",
+                    "return with_tax(net(items), rate)",
+                ),
+                Replace(
+                    "cart/price.py",
+                    "def gross",
+                    "def with_tax(amount, rate):\n    return amount + amount * rate // 100\n\n\ndef gross",
+                ),
             ],
             arguments: &[],
             exit: 0,
@@ -139,7 +147,11 @@ const PYTHON: Story = Story {
             name: "renames-net",
             edits: &[
                 Replace("cart/price.py", "def net(", "def subtotal("),
-                Replace("cart/price.py", "return net(items) + net(items)", "return subtotal(items) + subtotal(items)"),
+                Replace(
+                    "cart/price.py",
+                    "return net(items) + net(items)",
+                    "return subtotal(items) + subtotal(items)",
+                ),
                 Replace("tests/test_price.py", "price.net(", "price.subtotal("),
             ],
             arguments: &[],
@@ -150,7 +162,10 @@ const PYTHON: Story = Story {
         Change {
             name: "uses-net",
             edits: &[
-                Write("cart/receipt.py", "from cart import price\n\n\ndef line(items):\n    return f\"net {price.net(items)}\"\n"),
+                Write(
+                    "cart/receipt.py",
+                    "from cart import price\n\n\ndef line(items):\n    return f\"net {price.net(items)}\"\n",
+                ),
                 Write(
                     "tests/test_receipt.py",
                     "import unittest\n\nfrom cart import receipt\n\n\nclass ReceiptTest(unittest.TestCase):\n    \
@@ -172,9 +187,12 @@ const NODE: Story = Story {
             "{\n  \"name\": \"slug\",\n  \"version\": \"1.0.0\",\n  \"type\": \"module\",\n  \
              \"scripts\": { \"test\": \"node --test\" }\n}\n",
         ),
-        (".gitignore", "node_modules/\n"),
+        (".gitignore", "node_modules/\nbuild/\n"),
         CI,
-        ("src/slug.js", "export function slug(title) {\n  return title.toLowerCase().split(/\\W+/).filter(Boolean).join(\"-\");\n}\n"),
+        (
+            "src/slug.js",
+            "export function slug(title) {\n  return title.toLowerCase().split(/\\W+/).filter(Boolean).join(\"-\");\n}\n",
+        ),
         (
             "test/slug.test.js",
             "import assert from \"node:assert/strict\";\nimport { test } from \"node:test\";\n\nimport { slug } from \"../src/slug.js\";\n\n\
@@ -201,7 +219,11 @@ const NODE: Story = Story {
         },
         Change {
             name: "weakened-test",
-            edits: &[Replace("test/slug.test.js", "test(\"words are joined\"", "test.skip(\"words are joined\"")],
+            edits: &[Replace(
+                "test/slug.test.js",
+                "test(\"words are joined\"",
+                "test.skip(\"words are joined\"",
+            )],
             arguments: &[],
             exit: 10,
             rule: "test-weakened",
@@ -211,10 +233,10 @@ const NODE: Story = Story {
             name: "flaky-test",
             edits: &[Write(
                 "test/steady.test.js",
-                "import assert from \"node:assert/strict\";\nimport fs from \"node:fs\";\nimport os from \"node:os\";\n\
-                 import { test } from \"node:test\";\n\ntest(\"steady\", () => {\n  const seen = `${os.homedir()}/.cache/seen`;\n  \
-                 const was = fs.existsSync(seen);\n  fs.mkdirSync(`${os.homedir()}/.cache`, { recursive: true });\n  \
-                 fs.writeFileSync(seen, \"\");\n  assert.ok(was);\n});\n",
+                "import assert from \"node:assert/strict\";\nimport fs from \"node:fs\";\n\
+                 import { test } from \"node:test\";\n\ntest(\"steady\", () => {\n  \
+                 const was = fs.existsSync(\"build/seen\");\n  fs.mkdirSync(\"build\", { recursive: true });\n  \
+                 fs.writeFileSync(\"build/seen\", \"\");\n  assert.ok(was);\n});\n",
             )],
             arguments: &[],
             exit: 10,
@@ -232,8 +254,16 @@ const NODE: Story = Story {
         Change {
             name: "refactoring",
             edits: &[
-                Replace("src/slug.js", "title.toLowerCase().split(/\\W+/).filter(Boolean).join", "words(title).join"),
-                Replace("src/slug.js", "export function slug", "function words(title) {\n  return title.toLowerCase().split(/\\W+/).filter(Boolean);\n}\n\nexport function slug"),
+                Replace(
+                    "src/slug.js",
+                    "title.toLowerCase().split(/\\W+/).filter(Boolean).join",
+                    "words(title).join",
+                ),
+                Replace(
+                    "src/slug.js",
+                    "export function slug",
+                    "function words(title) {\n  return title.toLowerCase().split(/\\W+/).filter(Boolean);\n}\n\nexport function slug",
+                ),
             ],
             arguments: &[],
             exit: 0,
@@ -254,7 +284,10 @@ const NODE: Story = Story {
         Change {
             name: "uses-net",
             edits: &[
-                Write("src/link.js", "import { slug } from \"./slug.js\";\n\nexport function link(title) {\n  return `/posts/${slug(title)}`;\n}\n"),
+                Write(
+                    "src/link.js",
+                    "import { slug } from \"./slug.js\";\n\nexport function link(title) {\n  return `/posts/${slug(title)}`;\n}\n",
+                ),
                 Write(
                     "test/link.test.js",
                     "import assert from \"node:assert/strict\";\nimport { test } from \"node:test\";\n\nimport { link } from \"../src/link.js\";\n\n\
@@ -288,7 +321,11 @@ const RUST: Story = Story {
     changes: &[
         Change {
             name: "regression",
-            edits: &[Replace("src/lib.rs", "entries.iter().sum()", "entries.iter().map(|entry| entry.abs()).sum()")],
+            edits: &[Replace(
+                "src/lib.rs",
+                "entries.iter().sum()",
+                "entries.iter().map(|entry| entry.abs()).sum()",
+            )],
             arguments: &[],
             exit: 10,
             rule: "test-regressed",
@@ -296,7 +333,11 @@ const RUST: Story = Story {
         },
         Change {
             name: "deleted-test",
-            edits: &[Replace("tests/balance.rs", "#[test]\nfn nothing_is_zero() {\n    assert_eq!(balance(&[]), 0);\n}\n", "")],
+            edits: &[Replace(
+                "tests/balance.rs",
+                "#[test]\nfn nothing_is_zero() {\n    assert_eq!(balance(&[]), 0);\n}\n",
+                "",
+            )],
             arguments: &[],
             exit: 10,
             rule: "test-weakened",
@@ -304,7 +345,11 @@ const RUST: Story = Story {
         },
         Change {
             name: "weakened-test",
-            edits: &[Replace("tests/balance.rs", "assert_eq!(balance(&[5, -2]), 3)", "assert!(balance(&[5, -2]) != 1)")],
+            edits: &[Replace(
+                "tests/balance.rs",
+                "assert_eq!(balance(&[5, -2]), 3)",
+                "let _ = balance(&[5, -2])",
+            )],
             arguments: &[],
             exit: 10,
             rule: "test-weakened",
@@ -314,9 +359,8 @@ const RUST: Story = Story {
             name: "flaky-test",
             edits: &[Write(
                 "tests/steady.rs",
-                "#[test]\nfn steady() {\n    let cache = std::path::PathBuf::from(std::env::var(\"HOME\").unwrap()).join(\".cache\");\n    \
-                 std::fs::create_dir_all(&cache).unwrap();\n    let was_seen = cache.join(\"seen\").exists();\n    \
-                 std::fs::write(cache.join(\"seen\"), \"\").unwrap();\n    assert!(was_seen);\n}\n",
+                "#[test]\nfn steady() {\n    let seen = std::path::Path::new(\"target/seen\");\n    let was_seen = seen.exists();\n    \
+                 std::fs::write(seen, \"\").unwrap();\n    assert!(was_seen);\n}\n",
             )],
             arguments: &[],
             exit: 10,
@@ -333,7 +377,11 @@ const RUST: Story = Story {
         },
         Change {
             name: "refactoring",
-            edits: &[Replace("src/lib.rs", "entries.iter().sum()", "entries.iter().fold(0, |sum, entry| sum + entry)")],
+            edits: &[Replace(
+                "src/lib.rs",
+                "entries.iter().sum()",
+                "entries.iter().fold(0, |sum, entry| sum + entry)",
+            )],
             arguments: &[],
             exit: 0,
             rule: "",
@@ -424,7 +472,8 @@ fn judge(story: &Story) {
             let look = &report["look"];
             assert_eq!(look["place"]["file"], change.file, "{shown}");
             let findings = report["findings"].as_array().expect("findings");
-            let named = findings.iter().find(|finding| finding["claim"] == look["sentence"]).expect("a finding");
+            let named =
+                findings.iter().find(|finding| finding["claim"] == look["sentence"]).expect("a finding");
             assert_eq!(named["rule"], change.rule, "{shown}");
         }
         if change.rule == "test-regressed" {
@@ -549,7 +598,10 @@ fn a_secret_fails_a_change_and_is_never_shown() {
     place.git(&["commit", "-qm", "a token"]);
     let (code, report) = vet_json(&place, &[]);
     assert_eq!(code, 10, "{report:#}");
-    assert_eq!(report["secrets"][0]["place"], serde_json::json!({"file": "sums/remote.py", "symbol": "", "line": 3}));
+    assert_eq!(
+        report["secrets"][0]["place"],
+        serde_json::json!({"file": "sums/remote.py", "symbol": "", "line": 3})
+    );
     assert!(!report.to_string().contains(&key));
 }
 
@@ -573,10 +625,12 @@ fn python(script: &str, arguments: &[&str]) -> String {
 fn other_programs_read_the_report() {
     let place = with_edit("a + b", "a - b");
     place.git(&["commit", "-qam", "minus"]);
-    let files: Vec<String> =
-        ["sarif", "junit", "in-toto", "markdown", "github"].map(|form| place.write_outside(form, "")).to_vec();
+    let files: Vec<String> = ["sarif", "junit", "in-toto", "markdown", "github"]
+        .map(|form| place.write_outside(form, ""))
+        .to_vec();
     let forms = ["sarif", "junit", "in-toto", "markdown", "github"];
-    let reports: Vec<String> = forms.iter().zip(&files).map(|(form, file)| format!("{form}={file}")).collect();
+    let reports: Vec<String> =
+        forms.iter().zip(&files).map(|(form, file)| format!("{form}={file}")).collect();
     let mut arguments = Vec::new();
     reports.iter().for_each(|report| arguments.extend(["--report", report.as_str()]));
     let seal = place.project().join("../sealed").display().to_string();
@@ -637,7 +691,7 @@ fn other_programs_read_the_report() {
          payload = json.loads(envelope.payload)\n\
          Statement.copy_from_pb(json_format.ParseDict(payload, statement_pb2.Statement())).validate()\n\
          result = json_format.ParseDict(payload['predicate'], test_result_pb2.TestResult())\n\
-         print(result.result, list(result.failedTests), payload['subject'][0]['digest']['gitCommit'])",
+         print(result.result, list(result.failed_tests), payload['subject'][0]['digest']['gitCommit'])",
         &[in_toto, &key],
     );
     let head = first["change"]["head"].as_str().expect("a commit");
@@ -687,7 +741,8 @@ fn a_stop_hook_says_once_what_is_missing() {
 /// Five branches of which the third breaks the fourth.
 fn five_branches() -> Place {
     let place = told(&PYTHON);
-    for (name, file) in [("first", "cart/first.py"), ("second", "cart/second.py"), ("fifth", "cart/fifth.py")] {
+    for (name, file) in [("first", "cart/first.py"), ("second", "cart/second.py"), ("fifth", "cart/fifth.py")]
+    {
         place.git(&["checkout", "-q", "-b", name, "main"]);
         place.write(file, "VALUE = 1\n");
         place.git(&["add", "-A"]);
@@ -702,7 +757,7 @@ fn five_branches() -> Place {
 // BY-02
 #[test]
 fn branches_land_in_order_and_the_one_that_breaks_comes_back() {
-    for (arguments, vets) in [(&[][..], 5), (&["--batch"][..], 4)] {
+    for arguments in [&[][..], &["--batch"][..]] {
         let place = five_branches();
         let before = place.git(&["rev-parse", "main"]);
         let branches = ["first", "second", "third", "fourth", "fifth"];
@@ -716,7 +771,7 @@ fn branches_land_in_order_and_the_one_that_breaks_comes_back() {
         assert_eq!(names(&report["landed"]), ["first", "second", "third", "fifth"]);
         assert_eq!(names(&report["returned"]), ["fourth"]);
         assert!(report["returned"][0]["report"]["look"]["sentence"].is_string(), "{report:#}");
-        assert!(report["vets"].as_u64().is_some_and(|count| count <= vets), "{report:#}");
+        assert_eq!(report["vets"], 5, "the batch, three to find the culprit, and the rest: {report:#}");
         assert_ne!(place.git(&["rev-parse", "main"]), before);
         let files = place.git(&["ls-tree", "-r", "--name-only", "main"]);
         assert!(files.contains("cart/fifth.py") && !files.contains("cart/receipt.py"), "{files}");

@@ -67,7 +67,9 @@ fn the_pre_push_hook_judges_the_pushed_branch_and_not_the_checkout() {
     let hook = place.project().join(".git/hooks/pre-push");
     fs::copy(recipe("pre-push"), &hook).expect("a hook");
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).expect("a program");
-    let push = |arguments: &[&str]| shown(with_remand(&place, "git", &[&["push", "-q", "origin"], arguments].concat()));
+    let push = |arguments: &[&str]| {
+        shown(with_remand(&place, "git", &[&["push", "-q", "origin"], arguments].concat()))
+    };
     let main = push(&["main"]);
     assert_eq!(main.code, 0, "{}{}", main.out, main.err);
     let broken = push(&["work"]);
@@ -75,7 +77,11 @@ fn the_pre_push_hook_judges_the_pushed_branch_and_not_the_checkout() {
     assert!(broken.out.contains("FAIL") || broken.err.contains("FAIL"), "{}{}", broken.out, broken.err);
     assert!(!place.git(&["ls-remote", &remote]).contains("refs/heads/work"), "nothing was pushed");
     let fine = push(&["fine"]);
-    assert_eq!(fine.code, 0, "the checkout is broken, and the pushed branch is not: {}{}", fine.out, fine.err);
+    assert_eq!(
+        fine.code, 0,
+        "the checkout is broken, and the pushed branch is not: {}{}",
+        fine.out, fine.err
+    );
     place.git(&["branch", "-q", "-f", "fine", "work"]);
     assert_ne!(push(&["fine"]).code, 0, "an update of a branch is judged from its last push");
     assert_eq!(push(&["--delete", "fine"]).code, 0, "a deleted branch has nothing to judge");
@@ -142,11 +148,19 @@ fn the_stop_hooks_of_claude_code_and_codex_run_the_same_command() {
     for file in ["claude-settings.json", "codex-hooks.json"] {
         let text = fs::read_to_string(recipe(file)).expect("a recipe");
         let settings: Value = serde_json::from_str(&text).expect("JSON");
-        let command = settings["hooks"]["Stop"][0]["hooks"][0]["command"].as_str().expect("a command").to_string();
-        let message = place.write_outside("message.json", r#"{"hook_event_name": "Stop", "stop_hook_active": false}"#);
+        let command =
+            settings["hooks"]["Stop"][0]["hooks"][0]["command"].as_str().expect("a command").to_string();
+        let message =
+            place.write_outside("message.json", r#"{"hook_event_name": "Stop", "stop_hook_active": false}"#);
         let ended = steps(&place, &format!("{command} < {message}"), &[]);
         let is_first = file == "claude-settings.json";
-        assert_eq!((ended.code, ended.out.contains("\"block\"")), (0, is_first), "{}{}", ended.out, ended.err);
+        assert_eq!(
+            (ended.code, ended.out.contains("\"block\"")),
+            (0, is_first),
+            "{}{}",
+            ended.out,
+            ended.err
+        );
     }
 }
 
@@ -154,7 +168,8 @@ fn the_stop_hooks_of_claude_code_and_codex_run_the_same_command() {
 #[test]
 fn the_plugin_of_opencode_prompts_the_session_once() {
     let place = project();
-    let plugin = place.write_outside("vet.mjs", &fs::read_to_string(recipe("opencode-vet.js")).expect("a recipe"));
+    let plugin =
+        place.write_outside("vet.mjs", &fs::read_to_string(recipe("opencode-vet.js")).expect("a recipe"));
     let script = format!(
         "const {{ Vet }} = await import({:?});\nconst said = [];\n\
          const client = {{ session: {{ prompt: async (message) => said.push(message) }} }};\n\
@@ -170,5 +185,8 @@ fn the_plugin_of_opencode_prompts_the_session_once() {
     let said: Value = serde_json::from_str(&ended.out).expect("JSON");
     assert_eq!(said.as_array().map(Vec::len), Some(1), "{said:#}");
     assert_eq!(said[0]["path"]["id"], "one");
-    assert!(said[0]["body"]["parts"][0]["text"].as_str().is_some_and(|text| text.contains("Look at")), "{said:#}");
+    assert!(
+        said[0]["body"]["parts"][0]["text"].as_str().is_some_and(|text| text.contains("Look at")),
+        "{said:#}"
+    );
 }

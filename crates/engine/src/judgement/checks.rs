@@ -26,7 +26,8 @@ pub fn summaries(
         .filter(|row| !(row.command.is_none() && row.name == "regressions"))
         .map(|row| {
             let result = read_back(reader, row, ReadBack::Tests)?;
-            let earlier: Vec<&CheckResult> = before.iter().filter(|earlier| earlier.name == row.name).collect();
+            let earlier: Vec<&CheckResult> =
+                before.iter().filter(|earlier| earlier.name == row.name).collect();
             let at_base = rows.iter().rfind(|base| base.phase == RowPhase::Baseline && base.name == row.name);
             Ok(CheckSummary {
                 name: row.name.clone(),
@@ -86,7 +87,8 @@ fn tests(before: &[&CheckResult], now: &CheckResult) -> Vec<TestSummary> {
         })
         .collect();
     if now.listing == TestListing::All && now.stored.tests.is_some() {
-        let gone = earlier.iter().filter(|(name, end)| **end != TestEnd::Skipped && !latest.contains_key(*name));
+        let gone =
+            earlier.iter().filter(|(name, end)| **end != TestEnd::Skipped && !latest.contains_key(*name));
         summaries.extend(gone.map(|(name, _)| summary(name, TestChange::Gone)));
     }
     summaries
@@ -110,7 +112,9 @@ fn change(before: Option<TestEnd>, now: TestEnd) -> TestChange {
         (Some(TestEnd::Failed | TestEnd::Flaky), TestEnd::Failed) => TestChange::StillRed,
         (None | Some(TestEnd::Skipped), TestEnd::Failed) => TestChange::NewRed,
         (_, TestEnd::Flaky) => TestChange::Flaky,
-        (Some(TestEnd::Passed | TestEnd::Failed | TestEnd::Flaky), TestEnd::Skipped) => TestChange::SwitchedOff,
+        (Some(TestEnd::Passed | TestEnd::Failed | TestEnd::Flaky), TestEnd::Skipped) => {
+            TestChange::SwitchedOff
+        }
         (None | Some(TestEnd::Skipped), TestEnd::Skipped) => TestChange::Skipped,
         (Some(TestEnd::Passed), TestEnd::Passed) => TestChange::Passed,
         (Some(TestEnd::Failed | TestEnd::Flaky), TestEnd::Passed) => TestChange::Fixed,
@@ -126,7 +130,8 @@ mod tests_of_changes {
     use remand_ledger::BlobId;
 
     fn result(end: CheckEnd, tests: &[(&str, TestEnd)]) -> CheckResult {
-        let tests = tests.iter().map(|(name, end)| TestResult { name: name.to_string(), end: *end }).collect();
+        let tests =
+            tests.iter().map(|(name, end)| TestResult { name: name.to_string(), end: *end }).collect();
         let stored = StoredBlobs { tests: Some(BlobId::of(b"tests")), output: None };
         CheckResult { tests, stored, ..CheckResult::of_engine("unit", Some(Tier::Two), end, String::new()) }
     }
@@ -154,7 +159,8 @@ mod tests_of_changes {
         );
         let shown: Vec<(String, TestChange)> =
             tests(&[&before], &now).into_iter().map(|test| (test.name, test.change)).collect();
-        let shown: Vec<(&str, TestChange)> = shown.iter().map(|(name, change)| (name.as_str(), *change)).collect();
+        let shown: Vec<(&str, TestChange)> =
+            shown.iter().map(|(name, change)| (name.as_str(), *change)).collect();
         assert_eq!(
             shown,
             [

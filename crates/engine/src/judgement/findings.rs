@@ -13,7 +13,13 @@ pub fn summary(finding: &FindingRow, checks: &[CheckSummary]) -> FindingSummary 
     let key = match rule {
         "review" => {
             let place = &finding.place;
-            format!("{}\n{}\n{}\n{}", finding.category.name(), place.file, place.symbol, words(&finding.claim))
+            format!(
+                "{}\n{}\n{}\n{}",
+                finding.category.name(),
+                place.file,
+                place.symbol,
+                words(&finding.claim)
+            )
         }
         _ => finding.id.clone(),
     };

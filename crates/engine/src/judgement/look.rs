@@ -25,6 +25,7 @@ fn at_failure(report: &ChangeReport) -> FirstLook {
         };
     }
     let worst = report.findings.iter().map(|finding| finding.severity).max();
+    // A defect with a place is easier to look at than a check that fails because of it.
     let rank = |finding: &&FindingSummary| {
         let order = [
             "merge-conflict",
@@ -38,7 +39,8 @@ fn at_failure(report: &ChangeReport) -> FirstLook {
             "test-switched-off",
             "test-flaky",
         ];
-        order.iter().position(|rule| *rule == finding.rule).unwrap_or(order.len())
+        let rank = order.iter().position(|rule| *rule == finding.rule).unwrap_or(order.len());
+        (finding.place.file.is_empty(), rank)
     };
     let first = report.findings.iter().filter(|finding| Some(finding.severity) == worst).min_by_key(rank);
     match first {
@@ -55,10 +57,18 @@ fn at_missing_proof(report: &ChangeReport) -> FirstLook {
     let failing = report.checks.iter().find(|check| check.verdict.is_failure());
     let command = failing.and_then(reproduction);
     let sentence = match failing {
-        Some(check) => format!("the check `{}` fails at the base too, so it proves nothing: {}", check.name, check.reason),
-        None => "no build and no test judges the change; add a command under `[checks]` in remand.toml".to_string(),
+        Some(check) => format!(
+            "the check `{}` fails at the base too, so it proves nothing: {}",
+            check.name, check.reason
+        ),
+        None => "no build and no test judges the change; add a command under `[checks]` in remand.toml"
+            .to_string(),
     };
-    FirstLook { place: None, sentence: sentence.trim_end_matches(": ").to_string(), command: command.or_else(|| Some("remand doctor".to_string())) }
+    FirstLook {
+        place: None,
+        sentence: sentence.trim_end_matches(": ").to_string(),
+        command: command.or_else(|| Some("remand doctor".to_string())),
+    }
 }
 
 /// The command that shows what a finding is about.
@@ -78,7 +88,11 @@ fn command(report: &ChangeReport, finding: &FindingSummary) -> Option<String> {
 /// The command of a check, from the root of the repository.
 fn reproduction(check: &CheckSummary) -> Option<String> {
     let command = check.command.as_ref()?;
-    Some(if check.folder.is_empty() { command.clone() } else { format!("(cd {} && {command})", quoted(&check.folder)) })
+    Some(if check.folder.is_empty() {
+        command.clone()
+    } else {
+        format!("(cd {} && {command})", quoted(&check.folder))
+    })
 }
 
 /// The command that shows what the change does to a file.

@@ -123,14 +123,22 @@ fn judge(
     let trouble = operations.iter().rev().find_map(|operation| operation.detail.clone());
     let ruled = reader.rulings(&row.run, 0)?.last().map(|last| last.ruling.why.clone());
     let why = trouble.filter(|detail| !detail.is_empty()).or(ruled);
-    Ok((ChangeVerdict::Blocked, why.or_else(|| row.reason.clone()).unwrap_or_else(|| "the run has not ended".to_string())))
+    Ok((
+        ChangeVerdict::Blocked,
+        why.or_else(|| row.reason.clone()).unwrap_or_else(|| "the run has not ended".to_string()),
+    ))
 }
 
 fn passed(report: &ChangeReport) -> String {
-    let checks = report.checks.iter().filter(|check| check.verdict == remand_reports::CheckVerdict::Passed).count();
+    let checks =
+        report.checks.iter().filter(|check| check.verdict == remand_reports::CheckVerdict::Passed).count();
     let tests: usize = report.checks.iter().map(|check| check.tests.len()).sum();
     let word = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
-    format!("{} pass with {}, and nothing is worse than at the base", word(checks, "check"), word(tests, "test"))
+    format!(
+        "{} pass with {}, and nothing is worse than at the base",
+        word(checks, "check"),
+        word(tests, "test")
+    )
 }
 
 /// What is worse than at the base, counted.
@@ -147,7 +155,11 @@ fn failed(report: &ChangeReport) -> String {
     let of_rule = |rule: &str| report.findings.iter().filter(|finding| finding.rule == rule).count();
     let more = [
         (of_rule("test-weakened"), "change to a test weakens it", "changes to tests weaken them"),
-        (of_rule("settings-changed"), "file that decides what is tested is changed", "files that decide what is tested are changed"),
+        (
+            of_rule("settings-changed"),
+            "file that decides what is tested is changed",
+            "files that decide what is tested are changed",
+        ),
         (report.secrets.len(), "added line contains a secret", "added lines contain secrets"),
         (of_rule("check-failed"), "check fails", "checks fail"),
     ];

@@ -28,7 +28,8 @@ impl PlannedTests {
     /// Reads the plan of a run. Without a plan, the request counts as the announcement.
     pub fn read(job: &Job, reader: &Reader) -> Result<PlannedTests, Trouble> {
         let Some(tasks) = planned::tasks(job, reader, &TASK_LISTS)? else {
-            let released = job.site.pinned.change.as_ref().map(|change| ("released".to_string(), released(change)));
+            let released =
+                job.site.pinned.change.as_ref().map(|change| ("released".to_string(), released(change)));
             return Ok(PlannedTests { tasks: released.into_iter().collect(), request: job.site.subject()? });
         };
         let announced = |task: PlannedTask| {

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{
-    ChangeSource, ChangeVerdict, CheckOrigin, CheckSummary, CheckVerdict, FindingSummary, FirstLook, JudgedChange,
-    SecretSummary, TestChange, TestSummary,
+    ChangeSource, ChangeVerdict, CheckOrigin, CheckSummary, CheckVerdict, FindingSummary, FirstLook,
+    JudgedChange, SecretSummary, TestChange, TestSummary,
 };
 use remand_kernel::evidence::Tier;
 use remand_kernel::finding::{Location, Severity};
@@ -14,7 +14,8 @@ fn place(file: &str, line: u32) -> Location {
 
 /// A failing change whose names are chosen to break out of every form.
 fn report() -> ChangeReport {
-    let test = |name: &str, change| TestSummary { name: name.into(), change, place: None, message: String::new() };
+    let test =
+        |name: &str, change| TestSummary { name: name.into(), change, place: None, message: String::new() };
     let claim = "the test `a|b` <b>fails</b>\n::error::planted, 100%";
     ChangeReport {
         format: ChangeReport::FORMAT,
@@ -67,7 +68,11 @@ fn report() -> ChangeReport {
         }],
         releases: Vec::new(),
         proofs: None,
-        secrets: vec![SecretSummary { identity: "s1".into(), shape: "GitHub token".into(), place: place("k.env", 1) }],
+        secrets: vec![SecretSummary {
+            identity: "s1".into(),
+            shape: "GitHub token".into(),
+            place: place("k.env", 1),
+        }],
         unmeasured: Vec::new(),
     }
 }
@@ -107,7 +112,10 @@ fn an_annotation_stays_one_command_whatever_the_claim_says() {
 #[test]
 fn a_page_shows_names_and_lets_them_break_nothing() {
     let page = ReportForm::Markdown.render(&report());
-    assert!(page.starts_with("## Remand: fail — main..feature\n\n1 test is red that passed before.\n"), "{page}");
+    assert!(
+        page.starts_with("## Remand: fail — main..feature\n\n1 test is red that passed before.\n"),
+        "{page}"
+    );
     assert!(page.contains("| `a\\|b` | regressed | `pytest` |\n"), "{page}");
     assert!(!page.contains("<b>"), "{page}");
 }

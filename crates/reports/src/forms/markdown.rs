@@ -33,7 +33,10 @@ pub fn render(report: &ChangeReport) -> String {
     });
     table(&mut page, "Checks", &["check", "verdict", "at the base", "tests", "time"], checks.collect());
     let changed = report.checks.iter().flat_map(|check| {
-        let shown = check.tests.iter().filter(|test| !matches!(test.change, TestChange::Passed | TestChange::Skipped));
+        let shown = check
+            .tests
+            .iter()
+            .filter(|test| !matches!(test.change, TestChange::Passed | TestChange::Skipped));
         shown.map(|test| vec![code(&test.name), test.change.name().to_string(), code(&check.name)])
     });
     table(&mut page, "Tests that changed", &["test", "change", "check"], changed.collect());
@@ -49,7 +52,10 @@ pub fn render(report: &ChangeReport) -> String {
         let rows = survivors.map(|mutant| vec![code(&place(&mutant.place)), cell(&mutant.change)]);
         table(&mut page, "Mutants that no test noticed", &["place", "change"], rows.collect());
     }
-    let releases = report.releases.iter().map(|release| vec![code(&release.test), cell(&release.by), cell(&release.why)]);
+    let releases = report
+        .releases
+        .iter()
+        .map(|release| vec![code(&release.test), cell(&release.by), cell(&release.why)]);
     table(&mut page, "Released", &["test", "by", "why"], releases.collect());
     let gaps = report.unmeasured.iter().map(|gap| vec![cell(&gap.what), cell(&gap.why)]);
     table(&mut page, "Not covered", &["what", "why"], gaps.collect());

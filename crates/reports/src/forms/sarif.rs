@@ -41,16 +41,15 @@ struct SarifResult<'r> {
 pub fn log(report: &ChangeReport) -> Value {
     let results: Vec<Value> =
         results(report).iter().take(MAX_RESULTS).map(|result| result_value(result, report)).collect();
-    let rules: Vec<Value> = RULES
-        .iter()
-        .map(|(id, about)| json!({ "id": id, "shortDescription": { "text": about } }))
-        .collect();
+    let rules: Vec<Value> =
+        RULES.iter().map(|(id, about)| json!({ "id": id, "shortDescription": { "text": about } })).collect();
     let is_blocked = report.verdict == ChangeVerdict::Blocked;
     let mut notifications: Vec<Value> = report
         .unmeasured
         .iter()
         .map(|gap| {
-            let text = if gap.why.is_empty() { gap.what.clone() } else { format!("{}: {}", gap.what, gap.why) };
+            let text =
+                if gap.why.is_empty() { gap.what.clone() } else { format!("{}: {}", gap.what, gap.why) };
             json!({ "level": "note", "message": { "text": one_line(&text) } })
         })
         .collect();

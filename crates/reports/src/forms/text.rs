@@ -36,7 +36,8 @@ pub fn render(report: &ChangeReport) -> String {
     let secrets = report.secrets.iter().map(|secret| format!("{}: {}", place(&secret.place), secret.shape));
     list(&mut text, "secrets", secrets.collect());
     list(&mut text, "proofs", proof_lines(report));
-    let releases = report.releases.iter().map(|release| format!("{}, by {}: {}", release.test, release.by, release.why));
+    let releases =
+        report.releases.iter().map(|release| format!("{}, by {}: {}", release.test, release.by, release.why));
     list(&mut text, "released", releases.collect());
     let uncovered = report.unmeasured.iter().map(|gap| match gap.why.as_str() {
         "" => one_line(&gap.what),
@@ -54,15 +55,12 @@ fn checks(text: &mut String, report: &ChangeReport) {
     let _ = writeln!(text, "checks");
     let width = report.checks.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
     for check in &report.checks {
-        let details: Vec<String> =
-            [tests(check), origin(check), why(report, check)].into_iter().filter(|part| !part.is_empty()).collect();
-        let _ = writeln!(
-            text,
-            "  {:<13} {:<width$}  {}",
-            check.verdict.name(),
-            check.name,
-            details.join(", ")
-        );
+        let details: Vec<String> = [tests(check), origin(check), why(report, check)]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect();
+        let _ =
+            writeln!(text, "  {:<13} {:<width$}  {}", check.verdict.name(), check.name, details.join(", "));
     }
 }
 
@@ -78,7 +76,9 @@ fn test_lines(report: &ChangeReport) -> Vec<String> {
         .iter()
         .flat_map(|check| check.tests.iter().map(move |test| (check, test)))
         .filter(|(_, test)| !matches!(test.change, TestChange::Passed | TestChange::Skipped))
-        .map(|(check, test)| (test.change, format!("{:<13} {} ({})", test.change.name(), test.name, check.name)))
+        .map(|(check, test)| {
+            (test.change, format!("{:<13} {} ({})", test.change.name(), test.name, check.name))
+        })
         .collect();
     lines.sort_by_key(|(change, _)| *change);
     lines.into_iter().map(|(_, line)| line).collect()
@@ -93,7 +93,9 @@ fn proof_lines(report: &ChangeReport) -> Vec<String> {
         proofs.survivors(),
         proofs.untried
     )];
-    lines.extend(survivors.map(|mutant| format!("{}: {}: no test notices", place(&mutant.place), mutant.change)));
+    lines.extend(
+        survivors.map(|mutant| format!("{}: {}: no test notices", place(&mutant.place), mutant.change)),
+    );
     lines
 }
 
