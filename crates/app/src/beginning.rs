@@ -2,6 +2,7 @@
 
 use crate::agents::Agents;
 use crate::context::CommandContext;
+use crate::given::BasedChange;
 use crate::host;
 use crate::load;
 use crate::project_checks;
@@ -13,7 +14,9 @@ use remand_engine::checkout;
 use remand_engine::clock;
 use remand_engine::config::{self, ValueOrigin};
 use remand_engine::conventions::Conventions;
+use remand_engine::given_change::GivenChange;
 use remand_engine::host::NewRun;
+use remand_engine::judgement;
 use remand_engine::pinned::{AgentChoice, Cache, MayWrite, Pinned, PinnedRole, ProofDemand};
 use remand_engine::redact::Redactor;
 use remand_engine::subject::{Subject, SubjectKind};
@@ -31,6 +34,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The workflow that judges a given change.
+const VET: &str = "vet";
+
 /// The subject of a run, as the command line names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubjectArg {
@@ -41,6 +47,7 @@ pub enum SubjectArg {
     Ticket(PathBuf),
     /// A path relative to the current folder.
     Spec(PathBuf),
+    Change(Box<BasedChange>),
 }
 
 impl SubjectArg {
@@ -50,6 +57,7 @@ impl SubjectArg {
             SubjectArg::Issue(_) => SubjectKind::Issue,
             SubjectArg::Ticket(_) => SubjectKind::Ticket,
             SubjectArg::Spec(_) => SubjectKind::Spec,
+            SubjectArg::Change(_) => SubjectKind::Change,
         }
     }
 }
@@ -60,6 +68,7 @@ fn subject(workplace: &Workplace, head: &CommitId, about: &SubjectArg) -> Result
         SubjectArg::Request(request) => return Ok(Subject::request(request.text.clone())),
         SubjectArg::Issue(id) => repository.root().join(Subject::issue_file(id)),
         SubjectArg::Ticket(file) | SubjectArg::Spec(file) => workplace.here.join(file),
+        SubjectArg::Change(based) => return Ok(Subject::change(judgement::title(&based.change.source))),
     };
     Subject::file(repository, head, about.kind(), &path)
         .map_err(|error| CommandFailure::user(error.to_string(), error.hint()))
@@ -118,6 +127,7 @@ fn choose_workflow(config: &config::Config, about: &SubjectArg) -> (String, Opti
         (_, _, SubjectArg::Request(request)) => {
             (request.form.workflow().to_string(), Some(request.form.notice()))
         }
+        (_, _, SubjectArg::Change(_)) => (VET.to_string(), None),
         // The workflows for other subjects are named after the kind of subject.
         (_, _, other) => (other.kind().name().to_string(), None),
     }
@@ -144,10 +154,15 @@ pub fn prepare(
     if !context.json {
         workflow_notice.into_iter().chain(agent_notice).for_each(|notice| tell(&notice));
     }
-    let head = workplace.repository.head()?;
-    let subject = subject(workplace, &head.commit, about)?;
+    let (base, change) = match about {
+        SubjectArg::Change(based) => (based.base.clone(), Some(based.change.clone())),
+        SubjectArg::Request(_) | SubjectArg::Issue(_) | SubjectArg::Ticket(_) | SubjectArg::Spec(_) => {
+            (workplace.repository.head()?.commit, None)
+        }
+    };
+    let subject = subject(workplace, &base, about)?;
     refuse_wrong_kind(&program, subject.kind)?;
-    let inherited = inherited(workplace, &head.commit, &program, &subject)?;
+    let inherited = inherited(workplace, &base, &program, &subject)?;
     let redactor = host::redactor(&workplace.config)?;
     let request = redactor.redact(&subject.title).into_owned();
     let run = clock::new_run_id(&request);
@@ -156,7 +171,7 @@ pub fn prepare(
         workflow,
         roles,
         program: program.clone(),
-        checks: project_checks::specs(&workplace.repository, &head.commit, config, workplace.home.root())?,
+        checks: project_checks::specs(&workplace.repository, &base, config, workplace.home.root())?,
         cache: if config.cache { Cache::On } else { Cache::Off },
         proof: if config.prove {
             ProofDemand::Proof { time: config.prove_time }
@@ -165,15 +180,21 @@ pub fn prepare(
         },
         rounds: config.rounds,
         agents: agents.chosen(),
-        conventions: conventions(workplace, &head.commit, &redactor)?,
+        conventions: conventions(workplace, &base, &program, &redactor)?,
         prices: Prices::from_config(&config.prices),
+        change: change
+            .map(|change| GivenChange { purpose: redactor.redact(&change.purpose).into_owned(), ..change }),
     };
     refuse_secrets(&pinned, &redactor)?;
     let mode = match config.mode {
         config::RunMode::Interactive => Mode::Interactive,
         config::RunMode::Autonomous => Mode::Autonomous,
     };
-    let missing = proof::missing_proof(&program, &pinned.checks, &workplace.repository, &head.commit)?;
+    // A change that nothing can prove is judged all the same: the verdict says so.
+    let missing = match pinned.change {
+        Some(_) => None,
+        None => proof::missing_proof(&program, &pinned.checks, &workplace.repository, &base)?,
+    };
     let unproven = proof::settle(&program, missing.as_deref(), mode, answer)?;
     let accepted = missing.filter(|_| unproven).map(|why| {
         Note::new(NoteKind::Degradation, format!("nothing can prove the work: {why}; the user accepted that"))
@@ -182,7 +203,7 @@ pub fn prepare(
         CommandFailure::user("the run cannot be pinned", "this is a bug in Remand")
             .caused_by(error.to_string())
     })?);
-    let mut checkout = checkout::inspect(&workplace.repository, &head.commit)?;
+    let mut checkout = checkout::inspect(&workplace.repository, &base)?;
     for finding in &mut checkout.findings {
         finding.text = redactor.redact(&finding.text).into_owned();
     }
@@ -192,7 +213,7 @@ pub fn prepare(
             slug: slug(&request),
             request,
             file: subject.file,
-            base: head.commit.to_string(),
+            base: base.to_string(),
             branch: format!("remand/{run}"),
             pinned: pinned.id,
             version: env!("CARGO_PKG_VERSION").to_string(),
@@ -207,12 +228,16 @@ pub fn prepare(
     Ok(NewRun { run, program: Arc::new(program), start, facts, blobs: vec![pinned, text] })
 }
 
-/// The conventions of the base commit, without secrets.
+/// The conventions of the base commit, without secrets. A workflow without roles needs none.
 fn conventions(
     workplace: &Workplace,
     head: &CommitId,
+    program: &Program,
     redactor: &Redactor,
 ) -> Result<Conventions, CommandFailure> {
+    if program.contracts.is_empty() {
+        return Ok(Conventions::default());
+    }
     let tree = workplace.repository.tree_of(head)?;
     let mut conventions = Conventions::read(&workplace.repository, &tree, &workplace.config.conventions)?;
     for file in &mut conventions.files {

@@ -4,8 +4,8 @@ use crate::commands::graph::GraphFormat;
 use crate::commands::{
     agents, answer, audit, bench, bound, brief, cancel, check, clean, completions, config, converse, costs,
     defects, demo, diff, doctor, estimate, evidence, export, findings, gaps, gates, gauntlet, glance, graph,
-    import, init, issues, log, man, matrix, output, record, reference, rehearse, resume, retry, rollback,
-    rounds, run, runs, show, stats, status, submit, ticket, walk, workflows,
+    import, init, issues, land, log, man, matrix, output, record, reference, rehearse, resume, retry,
+    rollback, rounds, run, runs, show, stats, status, submit, ticket, vet, walk, workflows,
 };
 use crate::context::CommandContext;
 use crate::groups;
@@ -120,6 +120,7 @@ impl RemandCli {
             RemandCommand::Import(args) => import::run(&context, args),
             RemandCommand::Init(args) => init::run(&context, args),
             RemandCommand::Issues(args) => issues::run(&context, args),
+            RemandCommand::Land(args) => land::run(&context, args),
             RemandCommand::Log(args) => log::run(&context, args),
             RemandCommand::Man(args) => man::run(&context, args, RemandCli::command()),
             RemandCommand::Output(args) => output::run(&context, args),
@@ -134,6 +135,7 @@ impl RemandCli {
             RemandCommand::Stats(args) => stats::run(&context, args),
             RemandCommand::Status(args) => status::run(&context, args),
             RemandCommand::Ticket(args) => ticket::run(&context, args),
+            RemandCommand::Vet(args) => vet::run(&context, args),
             RemandCommand::Rehearse(args) => rehearse::run(args),
             RemandCommand::Converse(args) => converse::run(args),
             RemandCommand::Submit(args) => submit::run(args),
@@ -231,6 +233,20 @@ pub enum RemandCommand {
     /// Turn a request into a verified commit
     #[command(after_help = ExitCode::HELP)]
     Run(run::Args),
+
+    /// Judge a change that anybody made: is it worse than its base?
+    ///
+    /// Runs the checks of the base on the change, compares test by test, and looks for weakened tests, changed test
+    /// settings and secrets. The change cannot narrow its own checks. It needs no agent and no model.
+    #[command(after_help = ExitCode::HELP)]
+    Vet(vet::Args),
+
+    /// Land branches on a local branch: each only if it passes merged with those before
+    ///
+    /// The local branch is moved forward only to content that `remand vet` passed. A branch that conflicts or fails comes
+    /// back with a report, and the others land. Nothing is pushed.
+    #[command(after_help = ExitCode::HELP)]
+    Land(land::Args),
 
     /// Continue runs that were interrupted or whose gates were answered
     Resume(resume::Args),

@@ -31,8 +31,8 @@ pub const GROUPS: [CommandGroup; 5] = [
     CommandGroup {
         heading: "Everyday commands",
         commands: &[
-            "run", "status", "gates", "answer", "resume", "retry", "cancel", "diff", "evidence", "issues",
-            "ticket", "doctor", "init",
+            "run", "vet", "land", "status", "gates", "answer", "resume", "retry", "cancel", "diff",
+            "evidence", "issues", "ticket", "doctor", "init",
         ],
     },
     CommandGroup {

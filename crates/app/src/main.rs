@@ -13,6 +13,11 @@ mod proof;
 
 mod request_text;
 
+mod attestation;
+mod base_settings;
+mod given;
+mod hook;
+
 mod beginning;
 mod host;
 mod outlook;
@@ -26,6 +31,9 @@ mod prompt;
 mod closing;
 mod driving;
 mod progress;
+mod vetting;
+
+mod landing;
 mod requests;
 mod retrying;
 

@@ -26,6 +26,15 @@ impl Workplace {
     pub fn open(context: &CommandContext<'_>, flags: Vec<Flag>) -> Result<Workplace, CommandFailure> {
         let repository = repository(context)?;
         let config = config(&repository, flags)?;
+        Workplace::with_config(context, repository, config)
+    }
+
+    /// The repository with other settings than those of its checkout.
+    pub fn with_config(
+        context: &CommandContext<'_>,
+        repository: Repository,
+        config: Config,
+    ) -> Result<Workplace, CommandFailure> {
         let root =
             state(context, &repository, &config).ok_or_else(|| CommandFailure::from(HomeError::NoHome))?;
         let home = Home::open(&root, &repository)?;

@@ -31,12 +31,25 @@ pub fn location_of(name: &str, text: &str, tree: &Path) -> Location {
     following.min_by_key(|(distance, _)| *distance).map_or_else(Location::default, |(_, location)| location)
 }
 
+/// A path inside another work tree of the engine. The output of a reused result names the tree that it was measured in.
+fn in_other_tree<'p>(path: &'p Path, tree: &Path) -> Option<&'p Path> {
+    let trees = tree.ancestors().find(|above| above.file_name().is_some_and(|name| name == "trees"))?;
+    let mut parts = path.strip_prefix(trees).ok()?.components();
+    let (_run, kind) = (parts.next()?, parts.next()?);
+    match kind.as_os_str().to_str()? {
+        "main" => {}
+        "pool" => drop(parts.next()?),
+        _ => return None,
+    }
+    Some(parts.as_path())
+}
+
 fn first(text: &str, tree: &Path) -> Option<(usize, Location)> {
     LOCATIONS.as_ref()?.captures_iter(text).find_map(|found| {
         let file = found.get(1).or_else(|| found.get(3))?;
         let line = found.get(2).or_else(|| found.get(4)).or_else(|| found.get(5))?.as_str();
         let path = Path::new(file.as_str());
-        let inside = path.strip_prefix(tree).unwrap_or(path);
+        let inside = path.strip_prefix(tree).ok().or_else(|| in_other_tree(path, tree)).unwrap_or(path);
         let exists = !inside.is_absolute() && tree.join(inside).is_file();
         let location = || Location {
             file: inside.to_string_lossy().trim_start_matches("./").to_string(),
@@ -45,4 +58,26 @@ fn first(text: &str, tree: &Path) -> Option<(usize, Location)> {
         };
         exists.then(|| (file.start(), location()))
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    // BY-02
+    #[test]
+    fn a_failure_in_the_tree_of_an_earlier_run_is_found_in_this_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let tree = folder.path().join("trees/second/pool/2");
+        std::fs::create_dir_all(tree.join("tests")).unwrap();
+        std::fs::write(tree.join("tests/test_a.py"), "").unwrap();
+        for earlier in ["first/pool/1", "first/main", "second/pool/2"] {
+            let file = folder.path().join("trees").join(earlier).join("tests/test_a.py");
+            let found = location(&format!("  File \"{}\", line 7, in test", file.display()), &tree);
+            assert_eq!((found.file.as_str(), found.line), ("tests/test_a.py", 7), "{earlier}");
+        }
+        let elsewhere = format!("File \"{}\", line 7", folder.path().join("tests/test_a.py").display());
+        assert_eq!(location(&elsewhere, &tree), Location::default());
+    }
 }

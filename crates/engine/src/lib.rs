@@ -11,6 +11,7 @@ pub mod lock;
 
 pub mod config;
 pub mod conventions;
+pub mod given_change;
 pub mod pinned;
 pub mod subject;
 
@@ -28,6 +29,7 @@ pub mod site;
 
 pub mod bundle;
 pub mod dispatch;
+pub mod judgement;
 pub mod operations;
 pub mod outputs;
 pub mod quality;

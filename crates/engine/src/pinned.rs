@@ -1,6 +1,7 @@
 //! The inputs of a run that are fixed when it starts. A later change of a file never affects the run.
 
 use crate::conventions::Conventions;
+use crate::given_change::GivenChange;
 use remand_agents::driver::{AgentRow, Prices};
 use remand_checks::CheckSpec;
 use remand_kernel::Program;
@@ -35,6 +36,9 @@ pub struct Pinned {
     /// Prices for agents that do not report their cost.
     #[serde(default)]
     pub prices: Prices,
+    /// The change that the run judges; `None` if the run makes the change itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<GivenChange>,
 }
 
 impl Pinned {

@@ -1,6 +1,8 @@
 //! Sealed evidence: a self-contained, signed folder. Its recipient can verify that nothing was changed.
 
 use crate::bundle;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use remand_ledger::{LedgerError, Reader, RunId, export};
 use remand_notation::hex::{hex, random};
@@ -69,6 +71,28 @@ impl SealError {
             SealError::OtherKey { .. } => "ask the sender for their key",
         }
     }
+}
+
+/// A signature with the public key that verifies it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignedBytes {
+    pub signature: Vec<u8>,
+    /// In hexadecimal digits.
+    pub key: String,
+}
+
+/// Signs bytes with the key of a repository.
+pub fn sign(key: &Path, bytes: &[u8]) -> Result<SignedBytes, SealError> {
+    let signing = signing_key(key)?;
+    Ok(SignedBytes {
+        signature: signing.sign(bytes).to_bytes().to_vec(),
+        key: hex(signing.verifying_key().as_bytes()),
+    })
+}
+
+/// Bytes in base64, with padding.
+pub fn base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
 }
 
 /// Writes a run's evidence into a new folder and signs it.

@@ -15,6 +15,8 @@ pub enum SubjectKind {
     Issue,
     Ticket,
     Spec,
+    /// A change that somebody made.
+    Change,
 }
 
 /// The subject of a new run.
@@ -24,7 +26,7 @@ pub struct Subject {
     /// For lists and for the commit message.
     pub title: String,
     pub text: String,
-    /// Relative to the root of the repository; `None` for a request.
+    /// Relative to the root of the repository; `None` for a request and for a change.
     pub file: Option<String>,
 }
 
@@ -44,7 +46,7 @@ pub enum SubjectError {
 impl SubjectKind {
     /// The kind with this name in a workflow.
     pub fn of(name: &str) -> SubjectKind {
-        let known = [SubjectKind::Issue, SubjectKind::Ticket, SubjectKind::Spec];
+        let known = [SubjectKind::Issue, SubjectKind::Ticket, SubjectKind::Spec, SubjectKind::Change];
         known.into_iter().find(|kind| kind.name() == name).unwrap_or_default()
     }
 
@@ -54,6 +56,7 @@ impl SubjectKind {
             SubjectKind::Issue => "issue",
             SubjectKind::Ticket => "ticket",
             SubjectKind::Spec => "spec",
+            SubjectKind::Change => "change",
         }
     }
 
@@ -64,6 +67,7 @@ impl SubjectKind {
             SubjectKind::Issue => "remand run --issue ID",
             SubjectKind::Ticket => "remand run --ticket FILE",
             SubjectKind::Spec => "remand run --spec FILE",
+            SubjectKind::Change => "remand vet",
         }
     }
 }
@@ -71,6 +75,11 @@ impl SubjectKind {
 impl Subject {
     pub fn request(text: String) -> Subject {
         Subject { kind: SubjectKind::Request, title: text.clone(), text, file: None }
+    }
+
+    /// A change, by its name.
+    pub fn change(name: String) -> Subject {
+        Subject { kind: SubjectKind::Change, ..Subject::request(name) }
     }
 
     /// A file of a commit. Uncommitted changes do not count, because a run starts from the commit.
@@ -164,7 +173,14 @@ mod tests {
 
     #[test]
     fn every_kind_is_found_by_its_name_and_any_other_name_means_a_request() {
-        for kind in [SubjectKind::Request, SubjectKind::Issue, SubjectKind::Ticket, SubjectKind::Spec] {
+        let kinds = [
+            SubjectKind::Request,
+            SubjectKind::Issue,
+            SubjectKind::Ticket,
+            SubjectKind::Spec,
+            SubjectKind::Change,
+        ];
+        for kind in kinds {
             assert_eq!(SubjectKind::of(kind.name()), kind);
         }
         assert_eq!(SubjectKind::of("wish"), SubjectKind::Request);

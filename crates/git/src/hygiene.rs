@@ -101,7 +101,7 @@ impl Repository {
     }
 
     /// The remote's default branch, or else the first of the usual names that exists.
-    fn default_branch(&self) -> Result<Option<String>, GitError> {
+    pub fn default_branch(&self) -> Result<Option<String>, GitError> {
         let remote =
             git(&self.checkout(), ["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"])
                 .run_unchecked()?;

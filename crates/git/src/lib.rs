@@ -1,7 +1,8 @@
 //! Everything that the engine does with git: a run's work trees, snapshots, merges, and the commits on its branch.
 //!
 //! It calls the git program, mostly plumbing commands. It reads the user's checkout but never writes to it: no file, no
-//! index, no HEAD, and no branch except `remand/<run>`. `run.rs` describes what a run owns.
+//! index, no HEAD, and no branch except `remand/<run>`. Only `fast_forward` moves a branch of the user, when the user asks
+//! for it. `run.rs` describes what a run owns.
 
 mod call;
 mod error;
@@ -39,6 +40,7 @@ mod branch_log;
 mod chain;
 mod commit;
 mod create;
+mod given;
 mod hand_over;
 mod hooks;
 mod inherit;
@@ -58,6 +60,7 @@ pub use commit::FinalCommit;
 pub use diff::{ChangeKind, ChangedPath, PathKind};
 pub use error::{GitError, UserProgram};
 pub use excess::{Excess, ExcessKind, TreeLimits};
+pub use given::{CommitMerge, FastForward};
 pub use hand_over::HandOver;
 pub use hooks::{HookFiles, SetUpHooks};
 pub use hygiene::{Hygiene, LfsInstalled};
@@ -94,6 +97,7 @@ mod differences_tests;
 mod exact_tests;
 #[cfg(test)]
 mod excess_tests;
+mod given_tests;
 #[cfg(test)]
 mod inherit_tests;
 #[cfg(test)]

@@ -28,6 +28,7 @@ operations! {
     Sanity = "sanity",
     FocusAreas = "focus-areas",
     Baseline = "baseline",
+    TakeChange = "take-change",
     QuickChecks = "quick-checks",
     Checks = "checks",
     Integrate = "integrate",

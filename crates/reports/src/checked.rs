@@ -68,6 +68,17 @@ impl CheckVerdict {
             CheckVerdict::CouldNotRun => "could not run",
         }
     }
+
+    /// Whether the check ran and did not pass.
+    pub fn is_failure(self) -> bool {
+        match self {
+            CheckVerdict::Failed | CheckVerdict::TimedOut => true,
+            CheckVerdict::Passed
+            | CheckVerdict::Vacuous
+            | CheckVerdict::Skipped
+            | CheckVerdict::CouldNotRun => false,
+        }
+    }
 }
 
 /// Where a result comes from.

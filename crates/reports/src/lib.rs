@@ -3,12 +3,14 @@
 //! The crate is pure: `ChangeReport` in, text out, the same text each time. It judges nothing and reads no file.
 
 mod checked;
+mod forms;
 mod proofs;
 mod report;
 
 pub use checked::{CheckOrigin, CheckSummary, CheckVerdict, TestChange, TestSummary};
+pub use forms::{PAYLOAD_TYPE, ReportForm, envelope, pre_authentication, statement};
 pub use proofs::{MutantFate, MutantSummary, ProofSummary, ProvenTest, TestProof};
 pub use report::{
-    ChangeReport, ChangeSource, ChangeVerdict, FindingSummary, FirstLook, JudgedChange, SecretSummary,
-    TestRelease, Unmeasured, UnmeasuredKind,
+    ChangeReport, ChangeSource, ChangeVerdict, FindingSummary, FirstLook, JudgedChange, JudgedPart,
+    SecretSummary, TestRelease, Unmeasured, UnmeasuredKind,
 };

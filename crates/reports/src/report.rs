@@ -69,6 +69,18 @@ pub struct JudgedChange {
     pub head: String,
     /// Changed files, relative to the repository.
     pub paths: Vec<String>,
+    /// The commits that were merged onto the base, in this order.
+    #[serde(default)]
+    pub parts: Vec<JudgedPart>,
+}
+
+/// One commit of a judged change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JudgedPart {
+    pub name: String,
+    pub commit: String,
+    /// The commit after the merge; equal to `commit` if nothing had to be merged.
+    pub after: String,
 }
 
 /// Where a change came from.
@@ -83,6 +95,8 @@ pub enum ChangeSource {
         name: String,
     },
     Staged,
+    /// Everything in the checkout that is not ignored.
+    Uncommitted,
     Patch {
         file: String,
     },
@@ -90,6 +104,20 @@ pub enum ChangeSource {
     Merge {
         branches: Vec<String>,
     },
+}
+
+impl ChangeSource {
+    /// The change in a few words.
+    pub fn describe(&self) -> String {
+        match self {
+            ChangeSource::Range { text } => text.clone(),
+            ChangeSource::Branch { name } => name.clone(),
+            ChangeSource::Staged => "the staged changes".to_string(),
+            ChangeSource::Uncommitted => "the uncommitted changes".to_string(),
+            ChangeSource::Patch { file } => format!("the patch {file}"),
+            ChangeSource::Merge { branches } => format!("the merge of {}", branches.join(", ")),
+        }
+    }
 }
 
 /// The verdict about a change.
@@ -106,6 +134,9 @@ pub enum ChangeVerdict {
 }
 
 impl ChangeVerdict {
+    pub const ALL: [ChangeVerdict; 4] =
+        [ChangeVerdict::Pass, ChangeVerdict::Fail, ChangeVerdict::Unmeasured, ChangeVerdict::Blocked];
+
     pub fn name(self) -> &'static str {
         match self {
             ChangeVerdict::Pass => "pass",
@@ -206,6 +237,7 @@ mod tests {
                 base: "1".repeat(40),
                 head: "2".repeat(40),
                 paths: vec!["src/lib.rs".into()],
+                parts: Vec::new(),
             },
             verdict: ChangeVerdict::Fail,
             reason: "one test regressed".into(),

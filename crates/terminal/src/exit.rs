@@ -16,6 +16,12 @@ pub enum ExitCode {
     HandedOver,
     /// A signal stopped this process; the run can be resumed.
     Interrupted,
+    /// A judged change is worse than its base.
+    VetFailed,
+    /// Nothing proves a judged change, and nothing speaks against it.
+    Unmeasured,
+    /// The engine could not judge a change.
+    Blocked,
     /// Something failed that should always work.
     Internal,
 }
@@ -32,6 +38,9 @@ Exit codes:
   5   the run waits for a human
   6   the run is over without a commit; its work is left to you
   7   stopped by a signal; `remand resume` continues
+  10  vet: the change is worse than its base
+  11  vet: nothing proves the change, and nothing speaks against it
+  12  vet: the change could not be judged
   70  internal error
   130 ended by a second signal; `remand resume` continues";
 
@@ -54,6 +63,9 @@ Exit codes:
             ExitCode::Waiting => 5,
             ExitCode::HandedOver => 6,
             ExitCode::Interrupted => 7,
+            ExitCode::VetFailed => 10,
+            ExitCode::Unmeasured => 11,
+            ExitCode::Blocked => 12,
             ExitCode::Internal => 70,
         }
     }

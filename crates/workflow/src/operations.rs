@@ -91,6 +91,12 @@ pub const OPERATIONS: &[OperationSpec] = &[
         changes: &["baseline"],
         ..op(Baseline, "Tags the base and runs the checks on it.", &["recorded"])
     },
+    changing(
+        TakeChange,
+        "Puts the change that the run was given into its work tree, merged onto the base.",
+        &["taken", "empty", "conflict"],
+        &["code"],
+    ),
     judging(QuickChecks, "Runs the checks that take only seconds, on the tree of a task."),
     judging(Checks, "Runs all checks and applies the evidence gate."),
     judging(Integrate, "Runs all checks on the merged tree."),

@@ -8,7 +8,7 @@ macro_rules! embedded {
 
 /// Shipped workflows by name.
 pub const WORKFLOWS: &[(&str, &str)] =
-    embedded!("workflows", ".yaml", "feature", "quick", "issue", "ticket", "spec", "tsp");
+    embedded!("workflows", ".yaml", "feature", "quick", "issue", "ticket", "spec", "tsp", "vet");
 
 /// Shipped role files by name.
 pub const ROLES: &[(&str, &str)] = embedded!(

@@ -59,6 +59,9 @@ fn all(context: &CommandContext<'_>, roles: &Roles, as_markdown: bool) -> Result
     let mut page = if as_markdown { format!("{PAGE}\n{}", everyone(PAGE_WIDTH)) } else { String::new() };
     for (name, _) in shipped::WORKFLOWS {
         let briefs = briefs(&load::program(context, name, roles)?);
+        if briefs.is_empty() {
+            continue;
+        }
         tables.insert((*name).to_string(), serde_json::json!(briefs));
         if as_markdown {
             page.push_str(&format!("\n## `{name}`\n\n{}\n", markdown(&briefs).trim_end()));

@@ -21,7 +21,10 @@ fn help_says_what_each_command_does() {
 // BY-03 CORE-02
 #[test]
 fn the_shipped_workflows_are_proven() {
-    insta::assert_snapshot!("check", shown(&["check", "feature", "issue", "ticket", "spec", "tsp", "quick"]));
+    insta::assert_snapshot!(
+        "check",
+        shown(&["check", "feature", "issue", "ticket", "spec", "tsp", "quick", "vet"])
+    );
     let all = json(&["check", "feature", "quick", "--json"]);
     assert_eq!(all["accepted"], true);
     assert_eq!(all["workflows"][0]["happy"], "14 + 2 per task");
@@ -46,7 +49,7 @@ fn a_misspelt_workflow_name_suggests_the_nearest_one() {
 #[test]
 fn workflows_are_listed() {
     insta::assert_snapshot!("workflows", shown(&["workflows"]));
-    assert_eq!(json(&["workflows", "--json"]).as_array().map(Vec::len), Some(6));
+    assert_eq!(json(&["workflows", "--json"]).as_array().map(Vec::len), Some(7));
 }
 
 #[test]

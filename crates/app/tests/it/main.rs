@@ -42,6 +42,8 @@ mod ticket;
 mod trust;
 mod tsp;
 mod upgrading;
+mod vet;
+mod vet_recipes;
 mod walks;
 mod workshop;
 

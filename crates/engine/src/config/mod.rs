@@ -22,4 +22,4 @@ mod config_tests;
 pub use effective::{Config, ConfigLimits, EffectiveValue, NewNames, RunMode, Sandbox, Secrets};
 pub use problem::{ConfigError, ConfigProblem, FilePosition, ValueOrigin};
 pub use role_choice::RoleChoice;
-pub use sources::{Flag, Sources};
+pub use sources::{FILE, Flag, Sources};

@@ -2,6 +2,7 @@
 
 use super::planned;
 use crate::artifacts::TASK_LISTS;
+use crate::given_change::GivenChange;
 use crate::pinned::ProofDemand;
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::{
@@ -29,8 +30,14 @@ impl PlannedTests {
     /// Reads the plan of a run. Without a plan, the request counts as the announcement.
     pub fn read(job: &Job, reader: &Reader) -> Result<PlannedTests, Trouble> {
         let Some(tasks) = planned::tasks(job, reader, &TASK_LISTS)? else {
+            let released =
+                job.site.pinned.change.as_ref().map(|change| ("released".to_string(), released(change)));
             let request = job.site.subject()?;
-            return Ok(PlannedTests { words: request.clone(), request, ..PlannedTests::default() });
+            return Ok(PlannedTests {
+                tasks: released.into_iter().collect(),
+                words: request.clone(),
+                request,
+            });
         };
         let announced = |task: PlannedTask| {
             let files = task.files.into_iter().map(|file| file.path.0).collect();
@@ -52,6 +59,12 @@ impl PlannedTests {
         }
         all
     }
+}
+
+/// The tests and files that the user releases with a given change.
+fn released(change: &GivenChange) -> Announced {
+    let names: Vec<String> = change.releases.iter().map(|release| release.test.clone()).collect();
+    Announced { files: names.clone(), tests: names, ..Announced::default() }
 }
 
 /// Judges the changes of the lane since it started.

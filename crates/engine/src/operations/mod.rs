@@ -24,6 +24,7 @@ mod red_results;
 mod rounds;
 mod sides;
 mod take_back;
+mod take_change;
 mod task_baseline;
 mod task_fix;
 mod test_first;
@@ -77,6 +78,7 @@ fn perform(job: &Job, operation: EngineOperation, task: Option<&str>) -> Result<
         EngineOperation::Sanity => tracker::sanity(job),
         EngineOperation::FocusAreas => focus_areas::run(job),
         EngineOperation::Baseline => baseline::run(job),
+        EngineOperation::TakeChange => take_change::run(job),
         EngineOperation::QuickChecks => verify::quick(job, task),
         EngineOperation::Checks => verify::all(job, task),
         EngineOperation::Integrate => verify::integrate(job),

@@ -47,7 +47,7 @@ pub fn run(job: &Job) -> Result<Done, Trouble> {
 }
 
 /// Records what the sandbox cannot enforce on this machine.
-fn note_enforcement_gaps(job: &Job, done: &mut Done) {
+pub(super) fn note_enforcement_gaps(job: &Job, done: &mut Done) {
     let enforcement = &job.site.settings().enforcement;
     let gaps = enforcement.gaps();
     if gaps.is_empty() {

@@ -3,7 +3,7 @@
 use super::checking::Checking;
 use super::planned::result_of;
 use crate::site::{Job, LaneContent, Trouble};
-use remand_checks::{CheckResult, CheckSpec, FileScope, LeftOut};
+use remand_checks::{CheckResult, CheckSpec, FileScope, Leak, LeftOut};
 use remand_contract::SchemaId;
 use remand_contract::schema::verification::Verification;
 use remand_git::TreeId;
@@ -84,7 +84,7 @@ fn existing_files(job: &Job, tree: &TreeId, files: &[String]) -> Result<Vec<Stri
     Ok(existing)
 }
 
-/// The results for a large task, and a finding for each secret.
+/// The results for a large task or a given change, and a finding for each secret.
 pub fn tier_four(
     job: &Job,
     lane: &LaneContent,
@@ -92,18 +92,28 @@ pub fn tier_four(
     size: TaskSize,
 ) -> Result<(Vec<CheckResult>, Vec<Finding>), Trouble> {
     match size {
-        TaskSize::Standard => return Ok((Vec::new(), Vec::new())),
-        TaskSize::Large => {}
+        TaskSize::Standard if job.site.pinned.change.is_none() => return Ok((Vec::new(), Vec::new())),
+        TaskSize::Standard | TaskSize::Large => {}
     }
     let base = job.site.repository().tree_of(&lane.base)?;
     let change = job.site.repository().change(&base, &lane.tree)?;
-    let (rows, leaks) = remand_checks::readiness(&change, &|text| job.site.redact(text));
-    let findings = leaks.into_iter().enumerate().map(|(at, leak)| {
+    let (mut rows, leaks) = remand_checks::readiness(&change, &|text| job.site.redact(text));
+    if size == TaskSize::Standard {
+        rows.truncate(1); // only secrets can fail the gate
+    }
+    let line_of = |leak: &Leak| -> Result<u32, Trouble> {
+        let text = job.site.repository().read(&lane.tree, Path::new(&leak.file))?.unwrap_or_default();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let is_leak = |line: &str| job.site.redact(line).trim() == leak.line;
+        Ok(text.lines().position(is_leak).and_then(|at| u32::try_from(at + 1).ok()).unwrap_or(0))
+    };
+    let lines = leaks.iter().map(line_of).collect::<Result<Vec<u32>, Trouble>>()?;
+    let findings = leaks.into_iter().zip(lines).enumerate().map(|(at, (leak, line))| {
         let id = format!("secret-{}-{}", leak.file, at + 1);
         let claim = format!("an added line of {} seems to contain a secret", leak.file);
         let mut found = super::finding(id, task, claim, leak.line);
         (found.severity, found.category) = (Severity::Critical, Category::Security);
-        found.place.file = leak.file;
+        (found.place.file, found.place.line) = (leak.file, line);
         found.recommendation = "remove it, and read it from the environment".to_string();
         found
     });

@@ -62,8 +62,12 @@ impl Site {
         Ok(self.redact(&self.original()?))
     }
 
-    /// The text of the subject with its secrets. Use it only for files that go back into the repository.
+    /// The text of the subject with its secrets. Use it only for files that go back into the repository. The author of a
+    /// given change may have named it, so only the words of the user who has it judged count.
     pub fn original(&self) -> Result<String, Trouble> {
+        if let Some(change) = &self.pinned.change {
+            return Ok(change.purpose.clone());
+        }
         let Some(file) = &self.opened.file else { return Ok(self.opened.request.clone()) };
         let bytes = self.repository().read(&self.trees.base_tree()?, Path::new(file))?;
         let missing = || Trouble::denied(format!("{file} is not in the commit that the run started from"));

@@ -1,0 +1,805 @@
+//! `remand vet`: the verdict about changes that anybody made, in repositories of three languages.
+
+use crate::place::{Place, Shown, shown, with_rust};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// One edit of a change.
+enum Edit {
+    Replace(&'static str, &'static str, &'static str),
+    Write(&'static str, &'static str),
+    Delete(&'static str),
+}
+
+use Edit::{Delete, Replace, Write};
+
+/// A branch, and what must be said about it.
+struct Change {
+    name: &'static str,
+    edits: &'static [Edit],
+    arguments: &'static [&'static str],
+    exit: i32,
+    /// The rule of the finding that the report names first; empty if it names none.
+    rule: &'static str,
+    /// The file that the report names.
+    file: &'static str,
+}
+
+/// A repository with a history.
+struct Story {
+    files: &'static [(&'static str, &'static str)],
+    changes: &'static [Change],
+}
+
+const CI: (&str, &str) = (
+    ".github/workflows/ci.yml",
+    "on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v5\n      - run: make test\n",
+);
+
+const NEW_CI: Edit = Replace(".github/workflows/ci.yml", "make test", "make test || true");
+
+const PYTHON: Story = Story {
+    files: &[
+        ("pyproject.toml", "[project]\nname = \"cart\"\nversion = \"1.0.0\"\n"),
+        (".gitignore", "__pycache__/\nbuild/\n"),
+        CI,
+        ("cart/__init__.py", ""),
+        (
+            "cart/price.py",
+            "\"\"\"Prices in cents.\"\"\"\n\n\ndef net(items):\n    return sum(price * count for price, count in items)\n\n\n\
+             def gross(items, rate):\n    return net(items) + net(items) * rate // 100\n",
+        ),
+        ("tests/__init__.py", ""),
+        (
+            "tests/test_price.py",
+            "import unittest\n\nfrom cart import price\n\n\nclass PriceTest(unittest.TestCase):\n    \
+             def test_net(self):\n        self.assertEqual(price.net([(100, 2), (50, 1)]), 250)\n\n    \
+             def test_gross(self):\n        self.assertEqual(price.gross([(100, 1)], 19), 119)\n",
+        ),
+    ],
+    changes: &[
+        Change {
+            name: "regression",
+            edits: &[Replace("cart/price.py", "price * count for", "price for")],
+            arguments: &[],
+            exit: 10,
+            rule: "test-regressed",
+            file: "tests/test_price.py",
+        },
+        Change {
+            name: "deleted-test",
+            edits: &[
+                Replace("cart/price.py", "// 100", "// 10"),
+                Replace(
+                    "tests/test_price.py",
+                    "\n    def test_gross(self):\n        self.assertEqual(price.gross([(100, 1)], 19), 119)\n",
+                    "",
+                ),
+            ],
+            arguments: &[],
+            exit: 10,
+            rule: "test-weakened",
+            file: "tests/test_price.py",
+        },
+        Change {
+            name: "weakened-test",
+            edits: &[Replace(
+                "tests/test_price.py",
+                "self.assertEqual(price.gross([(100, 1)], 19), 119)",
+                "self.assertTrue(price.gross([(100, 1)], 19))",
+            )],
+            arguments: &[],
+            exit: 10,
+            rule: "test-weakened",
+            file: "tests/test_price.py",
+        },
+        Change {
+            name: "flaky-test",
+            edits: &[Write(
+                "tests/test_steady.py",
+                "import pathlib\nimport unittest\n\nSEEN = pathlib.Path(\"build/seen\")\n\n\n\
+                 class SteadyTest(unittest.TestCase):\n    def test_steady(self):\n        was_seen = SEEN.exists()\n        \
+                 SEEN.parent.mkdir(exist_ok=True)\n        SEEN.touch()\n        self.assertTrue(was_seen)\n",
+            )],
+            arguments: &[],
+            exit: 10,
+            rule: "test-flaky",
+            file: "tests/test_steady.py",
+        },
+        Change {
+            name: "other-ci",
+            edits: &[NEW_CI],
+            arguments: &[],
+            exit: 10,
+            rule: "settings-changed",
+            file: ".github/workflows/ci.yml",
+        },
+        Change {
+            name: "released-ci",
+            edits: &[NEW_CI],
+            arguments: &["--release", ".github/workflows/ci.yml"],
+            exit: 0,
+            rule: "",
+            file: "",
+        },
+        Change {
+            name: "refactoring",
+            edits: &[
+                Replace(
+                    "cart/price.py",
+                    "return net(items) + net(items) * rate // 100",
+                    "return with_tax(net(items), rate)",
+                ),
+                Replace(
+                    "cart/price.py",
+                    "def gross",
+                    "def with_tax(amount, rate):\n    return amount + amount * rate // 100\n\n\ndef gross",
+                ),
+            ],
+            arguments: &[],
+            exit: 0,
+            rule: "",
+            file: "",
+        },
+        Change {
+            name: "renames-net",
+            edits: &[
+                Replace("cart/price.py", "def net(", "def subtotal("),
+                Replace(
+                    "cart/price.py",
+                    "return net(items) + net(items)",
+                    "return subtotal(items) + subtotal(items)",
+                ),
+                Replace("tests/test_price.py", "price.net(", "price.subtotal("),
+            ],
+            arguments: &[],
+            exit: 0,
+            rule: "",
+            file: "",
+        },
+        Change {
+            name: "uses-net",
+            edits: &[
+                Write(
+                    "cart/receipt.py",
+                    "from cart import price\n\n\ndef line(items):\n    return f\"net {price.net(items)}\"\n",
+                ),
+                Write(
+                    "tests/test_receipt.py",
+                    "import unittest\n\nfrom cart import receipt\n\n\nclass ReceiptTest(unittest.TestCase):\n    \
+                     def test_line(self):\n        self.assertEqual(receipt.line([(100, 2)]), \"net 200\")\n",
+                ),
+            ],
+            arguments: &[],
+            exit: 0,
+            rule: "",
+            file: "",
+        },
+    ],
+};
+
+const NODE: Story = Story {
+    files: &[
+        (
+            "package.json",
+            "{\n  \"name\": \"slug\",\n  \"version\": \"1.0.0\",\n  \"type\": \"module\",\n  \
+             \"scripts\": { \"test\": \"node --test\" }\n}\n",
+        ),
+        (".gitignore", "node_modules/\nbuild/\n"),
+        CI,
+        (
+            "src/slug.js",
+            "export function slug(title) {\n  return title.toLowerCase().split(/\\W+/).filter(Boolean).join(\"-\");\n}\n",
+        ),
+        (
+            "test/slug.test.js",
+            "import assert from \"node:assert/strict\";\nimport { test } from \"node:test\";\n\nimport { slug } from \"../src/slug.js\";\n\n\
+             test(\"words are joined\", () => {\n  assert.equal(slug(\"Hello, World\"), \"hello-world\");\n});\n\n\
+             test(\"nothing stays nothing\", () => {\n  assert.equal(slug(\"\"), \"\");\n});\n",
+        ),
+    ],
+    changes: &[
+        Change {
+            name: "regression",
+            edits: &[Replace("src/slug.js", ".filter(Boolean)", ".filter((word) => word.length > 5)")],
+            arguments: &[],
+            exit: 10,
+            rule: "test-regressed",
+            file: "test/slug.test.js",
+        },
+        Change {
+            name: "deleted-test",
+            edits: &[Delete("test/slug.test.js")],
+            arguments: &[],
+            exit: 10,
+            rule: "test-weakened",
+            file: "test/slug.test.js",
+        },
+        Change {
+            name: "weakened-test",
+            edits: &[Replace(
+                "test/slug.test.js",
+                "test(\"words are joined\"",
+                "test.skip(\"words are joined\"",
+            )],
+            arguments: &[],
+            exit: 10,
+            rule: "test-weakened",
+            file: "test/slug.test.js",
+        },
+        Change {
+            name: "flaky-test",
+            edits: &[Write(
+                "test/steady.test.js",
+                "import assert from \"node:assert/strict\";\nimport fs from \"node:fs\";\n\
+                 import { test } from \"node:test\";\n\ntest(\"steady\", () => {\n  \
+                 const was = fs.existsSync(\"build/seen\");\n  fs.mkdirSync(\"build\", { recursive: true });\n  \
+                 fs.writeFileSync(\"build/seen\", \"\");\n  assert.ok(was);\n});\n",
+            )],
+            arguments: &[],
+            exit: 10,
+            rule: "test-flaky",
+            file: "test/steady.test.js",
+        },
+        Change {
+            name: "other-ci",
+            edits: &[NEW_CI],
+            arguments: &[],
+            exit: 10,
+            rule: "settings-changed",
+            file: ".github/workflows/ci.yml",
+        },
+        Change {
+            name: "refactoring",
+            edits: &[
+                Replace(
+                    "src/slug.js",
+                    "title.toLowerCase().split(/\\W+/).filter(Boolean).join",
+                    "words(title).join",
+                ),
+                Replace(
+                    "src/slug.js",
+                    "export function slug",
+                    "function words(title) {\n  return title.toLowerCase().split(/\\W+/).filter(Boolean);\n}\n\nexport function slug",
+                ),
+            ],
+            arguments: &[],
+            exit: 0,
+            rule: "",
+            file: "",
+        },
+        Change {
+            name: "renames-net",
+            edits: &[
+                Replace("src/slug.js", "export function slug", "export function slugify"),
+                Replace("test/slug.test.js", "import { slug }", "import { slugify as slug }"),
+            ],
+            arguments: &[],
+            exit: 0,
+            rule: "",
+            file: "",
+        },
+        Change {
+            name: "uses-net",
+            edits: &[
+                Write(
+                    "src/link.js",
+                    "import { slug } from \"./slug.js\";\n\nexport function link(title) {\n  return `/posts/${slug(title)}`;\n}\n",
+                ),
+                Write(
+                    "test/link.test.js",
+                    "import assert from \"node:assert/strict\";\nimport { test } from \"node:test\";\n\nimport { link } from \"../src/link.js\";\n\n\
+                     test(\"a link has the slug\", () => {\n  assert.equal(link(\"A b\"), \"/posts/a-b\");\n});\n",
+                ),
+            ],
+            arguments: &[],
+            exit: 0,
+            rule: "",
+            file: "",
+        },
+    ],
+};
+
+const RUST: Story = Story {
+    files: &[
+        ("Cargo.toml", "[package]\nname = \"ledger\"\nversion = \"1.0.0\"\nedition = \"2021\"\n"),
+        ("Cargo.lock", "version = 3\n\n[[package]]\nname = \"ledger\"\nversion = \"1.0.0\"\n"),
+        (".gitignore", "target/\n"),
+        CI,
+        (
+            "src/lib.rs",
+            "//! Balances of accounts.\n\n/// The sum of all entries.\npub fn balance(entries: &[i64]) -> i64 {\n    entries.iter().sum()\n}\n",
+        ),
+        (
+            "tests/balance.rs",
+            "use ledger::balance;\n\n#[test]\nfn entries_are_added() {\n    assert_eq!(balance(&[5, -2]), 3);\n}\n\n\
+             #[test]\nfn nothing_is_zero() {\n    assert_eq!(balance(&[]), 0);\n}\n",
+        ),
+    ],
+    changes: &[
+        Change {
+            name: "regression",
+            edits: &[Replace(
+                "src/lib.rs",
+                "entries.iter().sum()",
+                "entries.iter().map(|entry| entry.abs()).sum()",
+            )],
+            arguments: &[],
+            exit: 10,
+            rule: "test-regressed",
+            file: "tests/balance.rs",
+        },
+        Change {
+            name: "deleted-test",
+            edits: &[Replace(
+                "tests/balance.rs",
+                "#[test]\nfn nothing_is_zero() {\n    assert_eq!(balance(&[]), 0);\n}\n",
+                "",
+            )],
+            arguments: &[],
+            exit: 10,
+            rule: "test-weakened",
+            file: "tests/balance.rs",
+        },
+        Change {
+            name: "weakened-test",
+            edits: &[Replace(
+                "tests/balance.rs",
+                "assert_eq!(balance(&[5, -2]), 3)",
+                "let _ = balance(&[5, -2])",
+            )],
+            arguments: &[],
+            exit: 10,
+            rule: "test-weakened",
+            file: "tests/balance.rs",
+        },
+        Change {
+            name: "flaky-test",
+            edits: &[Write(
+                "tests/steady.rs",
+                "#[test]\nfn steady() {\n    let seen = std::path::Path::new(\"target/seen\");\n    let was_seen = seen.exists();\n    \
+                 std::fs::write(seen, \"\").unwrap();\n    assert!(was_seen);\n}\n",
+            )],
+            arguments: &[],
+            exit: 10,
+            rule: "test-flaky",
+            file: "tests/steady.rs",
+        },
+        Change {
+            name: "other-ci",
+            edits: &[NEW_CI],
+            arguments: &[],
+            exit: 10,
+            rule: "settings-changed",
+            file: ".github/workflows/ci.yml",
+        },
+        Change {
+            name: "refactoring",
+            edits: &[Replace(
+                "src/lib.rs",
+                "entries.iter().sum()",
+                "entries.iter().fold(0, |sum, entry| sum + entry)",
+            )],
+            arguments: &[],
+            exit: 0,
+            rule: "",
+            file: "",
+        },
+        Change {
+            name: "renames-net",
+            edits: &[
+                Replace("src/lib.rs", "pub fn balance", "pub fn total"),
+                Replace("tests/balance.rs", "use ledger::balance;", "use ledger::total as balance;"),
+            ],
+            arguments: &[],
+            exit: 0,
+            rule: "",
+            file: "",
+        },
+        Change {
+            name: "uses-net",
+            edits: &[Write(
+                "tests/overdrawn.rs",
+                "#[test]\nfn debts_are_negative() {\n    assert!(ledger::balance(&[1, -2]) < 0);\n}\n",
+            )],
+            arguments: &[],
+            exit: 0,
+            rule: "",
+            file: "",
+        },
+    ],
+};
+
+/// A repository with the files of a story on `main` and one branch per change. No agent is installed.
+fn told(story: &Story) -> Place {
+    let place = Place::new().without_agents();
+    place.git(&["checkout", "-q", "main"]);
+    place.git(&["rm", "-rq", "."]);
+    for (path, text) in story.files {
+        place.write(path, text);
+    }
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-q", "-m", "The project as it is"]);
+    for change in story.changes {
+        place.git(&["checkout", "-q", "-b", change.name, "main"]);
+        for edit in change.edits {
+            apply(&place, edit);
+        }
+        place.git(&["add", "-A"]);
+        place.git(&["commit", "-q", "-m", change.name]);
+    }
+    place.git(&["checkout", "-q", "main"]);
+    place
+}
+
+fn apply(place: &Place, edit: &Edit) {
+    match edit {
+        Write(path, text) => place.write(path, text),
+        Delete(path) => fs::remove_file(place.project().join(path)).expect("a file"),
+        Replace(path, from, to) => {
+            let text = fs::read_to_string(place.project().join(path)).expect("a file");
+            assert!(text.contains(from), "{path} contains {from}");
+            place.write(path, &text.replacen(from, to, 1));
+        }
+    }
+}
+
+fn vet(place: &Place, arguments: &[&str]) -> Shown {
+    let mut command = place.command(&[&["vet"], arguments].concat());
+    with_rust(&mut command);
+    shown(command)
+}
+
+fn vet_json(place: &Place, arguments: &[&str]) -> (i32, Value) {
+    let shown = vet(place, &[arguments, &["--format", "json"]].concat());
+    let report = serde_json::from_str(&shown.out).unwrap_or_else(|_| panic!("{}{}", shown.out, shown.err));
+    (shown.code, report)
+}
+
+/// Judges every branch of a story, and the merge of two that pass apart.
+fn judge(story: &Story) {
+    let place = told(story);
+    for change in story.changes {
+        let (code, report) = vet_json(&place, &[&[change.name], change.arguments].concat());
+        let shown = format!("{}: {report:#}", change.name);
+        assert_eq!(code, change.exit, "{shown}");
+        let verdict = if change.exit == 0 { "pass" } else { "fail" };
+        assert_eq!(report["verdict"], verdict, "{shown}");
+        assert_eq!(report["look"].is_null(), change.exit == 0, "{shown}");
+        if !change.rule.is_empty() {
+            let look = &report["look"];
+            assert_eq!(look["place"]["file"], change.file, "{shown}");
+            let findings = report["findings"].as_array().expect("findings");
+            let named =
+                findings.iter().find(|finding| finding["claim"] == look["sentence"]).expect("a finding");
+            assert_eq!(named["rule"], change.rule, "{shown}");
+        }
+        if change.rule == "test-regressed" {
+            let command = report["look"]["command"].as_str().expect("a command");
+            place.git(&["checkout", "-q", change.name]);
+            let mut shell = Command::new("sh");
+            shell.args(["-c", command]).current_dir(place.project()).stdin(Stdio::null());
+            let reproduced = shell.output().expect("a shell");
+            place.git(&["checkout", "-q", "main"]);
+            assert!(!reproduced.status.success(), "`{command}` reproduces the failure");
+        }
+    }
+    let (code, report) = vet_json(&place, &["--merge-of", "renames-net", "uses-net"]);
+    assert_eq!(code, 10, "red together: {report:#}");
+    assert!(report["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{report:#}");
+    assert!(report["look"]["sentence"].is_string(), "{report:#}");
+}
+
+// BY-02
+#[test]
+fn changes_of_a_python_repository_get_their_verdicts() {
+    judge(&PYTHON);
+}
+
+// BY-02
+#[test]
+fn changes_of_a_node_repository_get_their_verdicts() {
+    judge(&NODE);
+}
+
+// BY-02
+#[test]
+fn changes_of_a_rust_repository_get_their_verdicts() {
+    judge(&RUST);
+}
+
+/// A Python repository whose branch `work` holds one edit of `sums/add.py`.
+fn with_edit(from: &str, to: &str) -> Place {
+    let place = Place::new().without_agents();
+    let text = fs::read_to_string(place.project().join("sums/add.py")).expect("a file");
+    place.write("sums/add.py", &text.replace(from, to));
+    place
+}
+
+// BY-02
+#[test]
+fn a_change_is_judged_wherever_it_is_and_the_checkout_stays_as_it_is() {
+    let place = with_edit("a + b", "a - b");
+    let status = place.git(&["status", "--porcelain"]);
+    let of = |arguments: &[&str]| vet_json(&place, arguments).0;
+    assert_eq!(of(&["--uncommitted"]), 10);
+    assert_eq!(of(&["--staged"]), 0, "nothing is staged");
+    let patch = place.write_outside("change.patch", &place.git(&["diff"]));
+    assert_eq!(place.git(&["status", "--porcelain"]), status);
+    place.git(&["add", "-A"]);
+    assert_eq!(of(&["--staged"]), 10);
+    place.git(&["reset", "-q", "--hard"]);
+    assert_eq!(of(&["--patch", &patch]), 10);
+    place.git(&["apply", &patch]);
+    place.git(&["commit", "-qam", "minus"]);
+    for arguments in [&[][..], &["work"], &["main..work"], &["main...HEAD"], &["--base", "main"]] {
+        assert_eq!(of(arguments), 10, "{arguments:?}");
+    }
+    let audit = vet(&place, &["--audit"]);
+    assert_eq!((audit.code, audit.out.starts_with("FAIL  work: ")), (0, true), "{}{}", audit.out, audit.err);
+    let quiet = place.remand(&["audit"]);
+    assert_eq!(quiet.code, 0, "the ledger is sound: {}{}", quiet.out, quiet.err);
+    let wrong = vet(&place, &["nowhere"]);
+    assert_eq!(wrong.code, 1, "{}{}", wrong.out, wrong.err);
+}
+
+// BY-02
+#[test]
+fn the_settings_of_the_base_judge_and_not_those_of_the_change() {
+    let place = with_edit("a + b", "a - b");
+    place.write("remand.toml", "[checks]\ndetect = false\n");
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-qm", "Judges itself"]);
+    let (code, report) = vet_json(&place, &[]);
+    assert_eq!(code, 10, "{report:#}");
+    place.write("remand.toml", "this is not TOML");
+    place.git(&["commit", "-qam", "Breaks the settings"]);
+    assert_eq!(vet_json(&place, &[]).0, 10, "broken settings of the change do not matter");
+}
+
+// BY-02
+#[test]
+fn what_nothing_proves_is_unmeasured_and_what_cannot_run_is_blocked() {
+    let place = Place::new().without_agents();
+    place.git(&["checkout", "-q", "main"]);
+    place.git(&["rm", "-rq", "sums", "tests", "pyproject.toml"]);
+    place.git(&["commit", "-qm", "Only words"]);
+    place.git(&["checkout", "-q", "-b", "words"]);
+    place.write("README.md", "# other words\n");
+    place.git(&["commit", "-qam", "words"]);
+    let (code, report) = vet_json(&place, &[]);
+    assert_eq!((code, &report["verdict"]), (11, &Value::from("unmeasured")), "{report:#}");
+    assert!(report["look"]["sentence"].as_str().is_some_and(|text| text.contains("[checks]")), "{report:#}");
+
+    let place = Place::new().without_agents();
+    place.git(&["checkout", "-q", "main"]);
+    place.write("remand.toml", "[checks.absent]\ncommand = \"absent-program --check\"\n");
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-qm", "A check that cannot run"]);
+    place.git(&["checkout", "-q", "-B", "work"]);
+    place.write("sums/add.py", "def add(a, b):\n    return b + a\n");
+    place.git(&["commit", "-qam", "b + a"]);
+    let (code, report) = vet_json(&place, &[]);
+    assert_eq!((code, &report["verdict"]), (12, &Value::from("blocked")), "{report:#}");
+    assert!(report["reason"].as_str().is_some_and(|reason| reason.contains("absent-program")), "{report:#}");
+    let runs = place.remand(&["runs"]);
+    assert!(!runs.out.contains("waiting"), "no run waits for anybody: {}", runs.out);
+}
+
+// BY-02
+#[test]
+fn a_secret_fails_a_change_and_is_never_shown() {
+    let place = Place::new().without_agents();
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    place.write("sums/remote.py", &format!("\n\nTOKEN = \"{key}\"\n"));
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-qm", "a token"]);
+    let (code, report) = vet_json(&place, &[]);
+    assert_eq!(code, 10, "{report:#}");
+    assert_eq!(
+        report["secrets"][0]["place"],
+        serde_json::json!({"file": "sums/remote.py", "symbol": "", "line": 3})
+    );
+    assert!(!report.to_string().contains(&key));
+}
+
+/// The folder of the tools that tests run for real.
+fn tools() -> PathBuf {
+    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-tools");
+    std::env::var_os("REMAND_TEST_TOOLS").map_or(built, PathBuf::from)
+}
+
+/// Runs a script with the Python that has the readers of other people.
+fn python(script: &str, arguments: &[&str]) -> String {
+    let mut command = Command::new(tools().join("venv/bin/python"));
+    let output = command.arg("-c").arg(script).args(arguments).output().expect("Python runs");
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{error}");
+    String::from_utf8_lossy(&output.stdout).trim().to_string()
+}
+
+// BY-02
+#[test]
+fn other_programs_read_the_report() {
+    let place = with_edit("a + b", "a - b");
+    place.git(&["commit", "-qam", "minus"]);
+    let files: Vec<String> = ["sarif", "junit", "in-toto", "markdown", "github"]
+        .map(|form| place.write_outside(form, ""))
+        .to_vec();
+    let forms = ["sarif", "junit", "in-toto", "markdown", "github"];
+    let reports: Vec<String> =
+        forms.iter().zip(&files).map(|(form, file)| format!("{form}={file}")).collect();
+    let mut arguments = Vec::new();
+    reports.iter().for_each(|report| arguments.extend(["--report", report.as_str()]));
+    let seal = place.project().join("../sealed").display().to_string();
+    arguments.extend(["--bundle", seal.as_str()]);
+    let (code, first) = vet_json(&place, &arguments);
+    assert_eq!(code, 10, "{first:#}");
+    let [sarif, junit, in_toto, markdown, github] = files.as_slice() else { panic!("five files") };
+
+    // The validator of Microsoft.
+    let log = place.write_outside("validated.sarif", "");
+    let validator = tools().join("npm/node_modules/@microsoft/sarif-multitool-linux/Sarif.Multitool");
+    let validated = Command::new(validator)
+        .args(["validate", sarif, "--log", "ForceOverwrite", "--output", &log])
+        .env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1")
+        .output()
+        .expect("the validator runs");
+    let said = String::from_utf8_lossy(&validated.stdout).into_owned();
+    assert!(said.contains("Analysis completed successfully"), "{said}");
+    assert!(!said.contains(": error "), "{said}");
+    let value: Value = serde_json::from_str(&fs::read_to_string(sarif).expect("SARIF")).expect("JSON");
+    let result = &value["runs"][0]["results"][0];
+    assert_eq!(result["ruleId"], "test-regressed");
+    assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "tests/test_add.py");
+    assert_eq!(result["partialFingerprints"]["remandFinding/v1"], first["findings"][0]["identity"]);
+
+    // A change that only moves code has the same fingerprint, also from a reused result.
+    let (_, again) = vet_json(&place, &[]);
+    assert_eq!(again["findings"], first["findings"]);
+    assert_eq!(again["checks"][0]["origin"]["kind"], "reused", "{again:#}");
+    place.write("tests/__init__.py", "# moved\n");
+    place.git(&["commit", "-qam", "more"]);
+    let (_, moved) = vet_json(&place, &[]);
+    assert_eq!(moved["findings"][0]["identity"], first["findings"][0]["identity"]);
+
+    let read = python(
+        "import sys, junitparser\n\
+         xml = junitparser.JUnitXml.fromfile(sys.argv[1])\n\
+         cases = [(suite.name, case.name, [type(r).__name__ for r in case.result]) for suite in xml for case in suite]\n\
+         print(xml.failures, [case for case in cases if case[0] == 'unittest'])",
+        &[junit],
+    );
+    assert_eq!(read, "3 [('unittest', 'tests.test_add.AddTest.test_adds', ['Failure'])]");
+
+    let key = first_key(&seal);
+    let read = python(
+        "import json, sys\n\
+         from securesystemslib.dsse import Envelope\n\
+         from securesystemslib.signer import SSlibKey\n\
+         from google.protobuf import json_format\n\
+         from in_toto_attestation.v1.statement import Statement\n\
+         from in_toto_attestation.v1 import statement_pb2\n\
+         from in_toto_attestation.predicates.test_result.v0 import test_result_pb2\n\
+         value = json.load(open(sys.argv[1]))\n\
+         value['signatures'] = {s['keyid']: s for s in value['signatures']} and value['signatures']\n\
+         envelope = Envelope.from_dict(value)\n\
+         key = SSlibKey(sys.argv[2], 'ed25519', 'ed25519', {'public': sys.argv[2]})\n\
+         envelope.verify([key], 1)\n\
+         payload = json.loads(envelope.payload)\n\
+         Statement.copy_from_pb(json_format.ParseDict(payload, statement_pb2.Statement())).validate()\n\
+         result = json_format.ParseDict(payload['predicate'], test_result_pb2.TestResult())\n\
+         print(result.result, list(result.failed_tests), payload['subject'][0]['digest']['gitCommit'])",
+        &[in_toto, &key],
+    );
+    let head = first["change"]["head"].as_str().expect("a commit");
+    assert_eq!(read, format!("FAILED ['unittest: tests.test_add.AddTest.test_adds'] {head}"));
+
+    let page = fs::read_to_string(markdown).expect("Markdown");
+    assert!(page.starts_with("## Remand: fail — work\n"), "{page}");
+    let annotations = fs::read_to_string(github).expect("annotations");
+    assert!(annotations.starts_with("::error file=tests/test_add.py,line="), "{annotations}");
+    let sealed = place.remand(&["evidence", "--verify", &seal]);
+    assert_eq!(sealed.code, 0, "{}{}", sealed.out, sealed.err);
+}
+
+/// The public key in the manifest of a sealed folder.
+fn first_key(seal: &str) -> String {
+    let text = fs::read_to_string(Path::new(seal).join("manifest.json")).expect("a manifest");
+    let manifest: Value = serde_json::from_str(&text).expect("JSON");
+    manifest["key"].as_str().expect("a key").to_string()
+}
+
+fn hook(place: &Place, message: &str) -> Shown {
+    let mut command = place.command(&["vet", "--hook"]);
+    let file = place.write_outside("hook.json", message);
+    command.stdin(fs::File::open(file).expect("a file"));
+    shown(command)
+}
+
+// BY-02
+#[test]
+fn a_stop_hook_says_once_what_is_missing() {
+    let place = with_edit("a + b", "a - b");
+    let first = hook(&place, r#"{"hook_event_name": "Stop", "stop_hook_active": false}"#);
+    assert_eq!(first.code, 0, "{}{}", first.out, first.err);
+    let said: Value = serde_json::from_str(&first.out).expect("JSON");
+    assert_eq!(said["decision"], "block");
+    let reason = said["reason"].as_str().expect("a reason");
+    assert!(reason.contains("tests/test_add.py:") && reason.contains("Reproduce: "), "{reason}");
+    for message in [r#"{"stop_hook_active": true}"#, r#"{"stop_hook_active": false}"#, ""] {
+        let again = hook(&place, message);
+        assert_eq!((again.code, again.out.as_str()), (0, ""), "{message}: {}", again.err);
+    }
+    place.write("sums/add.py", "def add(a, b):\n    return b + a\n");
+    let fixed = hook(&place, "");
+    assert_eq!((fixed.code, fixed.out.as_str()), (0, ""), "{}", fixed.err);
+}
+
+/// Five branches of which the third breaks the fourth.
+fn five_branches() -> Place {
+    let place = told(&PYTHON);
+    for (name, file) in [("first", "cart/first.py"), ("second", "cart/second.py"), ("fifth", "cart/fifth.py")]
+    {
+        place.git(&["checkout", "-q", "-b", name, "main"]);
+        place.write(file, "VALUE = 1\n");
+        place.git(&["add", "-A"]);
+        place.git(&["commit", "-q", "-m", name]);
+    }
+    place.git(&["checkout", "-q", "-b", "elsewhere", "main"]);
+    place.git(&["branch", "-q", "-m", "renames-net", "third"]);
+    place.git(&["branch", "-q", "-m", "uses-net", "fourth"]);
+    place
+}
+
+// BY-02
+#[test]
+fn branches_land_in_order_and_the_one_that_breaks_comes_back() {
+    for arguments in [&[][..], &["--batch"][..]] {
+        let place = five_branches();
+        let before = place.git(&["rev-parse", "main"]);
+        let branches = ["first", "second", "third", "fourth", "fifth"];
+        let landed = place.remand(&[&["--json", "land"], arguments, &branches].concat());
+        assert_eq!(landed.code, 10, "{}{}", landed.out, landed.err);
+        let report: Value = serde_json::from_str(&landed.out).expect("JSON");
+        let names = |list: &Value| -> Vec<String> {
+            let rows = list.as_array().expect("a list").iter();
+            rows.map(|row| row["branch"].as_str().expect("a name").to_string()).collect()
+        };
+        assert_eq!(names(&report["landed"]), ["first", "second", "third", "fifth"]);
+        assert_eq!(names(&report["returned"]), ["fourth"]);
+        assert!(report["returned"][0]["report"]["look"]["sentence"].is_string(), "{report:#}");
+        assert_eq!(report["vets"], 5, "the batch, three to find the culprit, and the rest: {report:#}");
+        assert_ne!(place.git(&["rev-parse", "main"]), before);
+        let files = place.git(&["ls-tree", "-r", "--name-only", "main"]);
+        assert!(files.contains("cart/fifth.py") && !files.contains("cart/receipt.py"), "{files}");
+        let merged = place.git(&["branch", "--merged", "main"]);
+        assert!(merged.contains("third") && !merged.contains("fourth"), "{merged}");
+        assert_eq!(vet_json(&place, &[&format!("{}..main", before.trim())]).0, 0);
+    }
+}
+
+// BY-02
+#[test]
+fn a_conflict_comes_back_and_a_checkout_with_changes_is_left_alone() {
+    let place = told(&PYTHON);
+    place.git(&["checkout", "-q", "-b", "other", "main"]);
+    place.write("cart/price.py", "def net(items):\n    return 0\n");
+    place.git(&["commit", "-qam", "other"]);
+    place.git(&["checkout", "-q", "main"]);
+    place.write("cart/price.py", "mine\n");
+    let refused = place.remand(&["land", "refactoring"]);
+    assert_eq!(refused.code, 1, "{}{}", refused.out, refused.err);
+    assert!(refused.err.contains("cannot be moved forward"), "{}", refused.err);
+    assert_eq!(fs::read_to_string(place.project().join("cart/price.py")).expect("a file"), "mine\n");
+    place.git(&["checkout", "-q", "--", "."]);
+    let landed = place.remand(&["--json", "land", "refactoring", "other"]);
+    let report: Value = serde_json::from_str(&landed.out).expect("JSON");
+    assert_eq!(report["landed"][0]["branch"], "refactoring", "{report:#}");
+    let returned = &report["returned"][0]["report"];
+    assert_eq!(returned["findings"][0]["rule"], "merge-conflict", "{report:#}");
+    assert_eq!(returned["look"]["place"]["file"], "cart/price.py", "{report:#}");
+    assert_eq!(place.git(&["status", "--porcelain"]), "", "the checkout moved with its branch");
+}

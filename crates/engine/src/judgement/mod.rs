@@ -1,0 +1,212 @@
+//! The judgement of a given change, read from the ledger: verdict, checks, tests, findings, and what to look at first.
+
+mod checks;
+mod findings;
+mod look;
+
+use crate::artifacts;
+use crate::clock;
+use crate::given_change::ARTIFACT;
+use crate::pinned::Pinned;
+use crate::site::Trouble;
+use checks::summaries;
+use findings::{secrets, summary};
+use remand_kernel::evidence::{self, GateDemand, GateResult, RowPhase, TaskSize};
+use remand_ledger::fact::NoteKind;
+use remand_ledger::query::{CheckFilter, CheckRow, OperationRow, RunRow, RunStage};
+use remand_ledger::{LedgerError, Reader, RunId};
+use remand_reports::{
+    ChangeReport, ChangeSource, ChangeVerdict, JudgedChange, TestChange, Unmeasured, UnmeasuredKind,
+};
+
+/// The prefix of a note about a property that the sandbox does not hold.
+const NOT_HELD: &str = "not enforced on this machine: ";
+
+/// The operations that judge by the evidence gate.
+const GATES: [&str; 2] = ["checks", "integrate"];
+
+/// Reads the judgement of a run that was given a change.
+pub fn report(reader: &Reader, run: &RunId) -> Result<ChangeReport, Trouble> {
+    let row = reader.run(&run.0)?;
+    let unreadable = || Trouble::denied(format!("another version of Remand pinned run {run}"));
+    let pinned = Pinned::of(reader, run)?.ok_or_else(unreadable)?;
+    let no_change = || Trouble::denied(format!("run {run} was given no change; `remand vet` judges one"));
+    let given = pinned.change.as_ref().ok_or_else(no_change)?;
+    let rows = reader.checks(run, CheckFilter::default())?;
+    let operations = reader.operations(run)?;
+    let checks = summaries(reader, &rows, &pinned.checks)?;
+    let found = reader.findings(run)?;
+    let change = judged_change(reader, run)?.unwrap_or_else(|| JudgedChange {
+        source: given.source.clone(),
+        base: row.base.clone(),
+        head: given.parts.last().map_or_else(|| row.base.clone(), |part| part.commit.to_string()),
+        paths: Vec::new(),
+        parts: Vec::new(),
+    });
+    let mut findings: Vec<_> = found
+        .iter()
+        .filter(|finding| !finding.id.starts_with("secret-"))
+        .map(|finding| summary(finding, &checks))
+        .collect();
+    findings.sort_by(|one, other| other.severity.cmp(&one.severity));
+    let mut report = ChangeReport {
+        format: ChangeReport::FORMAT,
+        run: run.to_string(),
+        workflow: row.workflow.clone(),
+        engine_version: row.version.clone(),
+        started: clock::iso(row.created_at),
+        ended: clock::iso(row.updated_at),
+        duration_ms: u64::try_from(row.updated_at.0 - row.created_at.0).unwrap_or(0),
+        change,
+        verdict: ChangeVerdict::Blocked,
+        reason: String::new(),
+        look: None,
+        checks,
+        findings,
+        releases: given.releases.clone(),
+        proofs: None,
+        secrets: secrets(&found),
+        unmeasured: unmeasured(reader, run, &rows)?,
+    };
+    let judged = judge(reader, &row, &rows, &operations, &report)?;
+    (report.verdict, report.reason) = judged;
+    report.look = look::first_look(&report);
+    Ok(report)
+}
+
+/// The change as the run took it; `None` if it did not get that far.
+fn judged_change(reader: &Reader, run: &RunId) -> Result<Option<JudgedChange>, LedgerError> {
+    let rows = reader.artifacts(run)?;
+    let Some(row) = rows.iter().find(|row| row.name == ARTIFACT && row.format == "json") else {
+        return Ok(None);
+    };
+    Ok(serde_json::from_str(&artifacts::content(reader, row.blob)?).ok())
+}
+
+/// The verdict and its reason in one sentence.
+fn judge(
+    reader: &Reader,
+    row: &RunRow,
+    rows: &[CheckRow],
+    operations: &[OperationRow],
+    report: &ChangeReport,
+) -> Result<(ChangeVerdict, String), Trouble> {
+    let result_of = |names: &[&str]| {
+        let of_name = |operation: &&OperationRow| names.contains(&operation.name.as_str());
+        operations.iter().rev().filter(of_name).find_map(|operation| operation.result.as_deref())
+    };
+    match (result_of(&["take-change"]), result_of(&GATES)) {
+        (Some("conflict"), _) => return Ok((ChangeVerdict::Fail, "it cannot be merged".to_string())),
+        (Some("empty"), _) => return Ok((ChangeVerdict::Pass, "it changes nothing".to_string())),
+        (_, Some("passed")) if matches!(row.stage, RunStage::LeftToYou | RunStage::Committed) => {
+            return Ok((ChangeVerdict::Pass, passed(report)));
+        }
+        (_, Some("failed")) => {
+            let evidence: Vec<_> = rows.iter().map(CheckRow::evidence).collect();
+            let failures = evidence::rule(&evidence, TaskSize::Standard, GateDemand::NoFailure);
+            return Ok(match failures {
+                GateResult::Failed(_) => (ChangeVerdict::Fail, failed(report)),
+                GateResult::Passed => {
+                    let missing = evidence::rule(&evidence, TaskSize::Standard, GateDemand::Proof);
+                    let GateResult::Failed(reasons) = missing else {
+                        return Ok((ChangeVerdict::Fail, failed(report)));
+                    };
+                    (ChangeVerdict::Unmeasured, format!("nothing proves it: {}", reasons.join("; ")))
+                }
+            });
+        }
+        (_, Some(_)) if row.stage == RunStage::Failed => {
+            return Ok((ChangeVerdict::Fail, row.reason.clone().unwrap_or_default()));
+        }
+        _ => {}
+    }
+    let trouble = operations.iter().rev().find_map(|operation| operation.detail.clone());
+    let ruled = reader.rulings(&row.run, 0)?.last().map(|last| last.ruling.why.clone());
+    let why = trouble.filter(|detail| !detail.is_empty()).or(ruled);
+    Ok((
+        ChangeVerdict::Blocked,
+        why.or_else(|| row.reason.clone()).unwrap_or_else(|| "the run has not ended".to_string()),
+    ))
+}
+
+fn passed(report: &ChangeReport) -> String {
+    let checks =
+        report.checks.iter().filter(|check| check.verdict == remand_reports::CheckVerdict::Passed).count();
+    let tests: usize = report.checks.iter().map(|check| check.tests.len()).sum();
+    let word = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    format!(
+        "{} pass with {}, and nothing is worse than at the base",
+        word(checks, "check"),
+        word(tests, "test")
+    )
+}
+
+/// What is worse than at the base, counted.
+fn failed(report: &ChangeReport) -> String {
+    let mut parts: Vec<String> = TestChange::ALL
+        .into_iter()
+        .filter(|change| change.is_worse())
+        .map(|change| (report.count(change), change))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, change)| {
+            format!("{count} {} {}", if count == 1 { "test is" } else { "tests are" }, phrase(change))
+        })
+        .collect();
+    let of_rule = |rule: &str| report.findings.iter().filter(|finding| finding.rule == rule).count();
+    let more = [
+        (of_rule("test-weakened"), "change to a test weakens it", "changes to tests weaken them"),
+        (
+            of_rule("settings-changed"),
+            "file that decides what is tested is changed",
+            "files that decide what is tested are changed",
+        ),
+        (report.secrets.len(), "added line contains a secret", "added lines contain secrets"),
+        (of_rule("check-failed"), "check fails", "checks fail"),
+    ];
+    for (count, one, many) in more.into_iter().filter(|(count, _, _)| *count > 0) {
+        parts.push(format!("{count} {}", if count == 1 { one } else { many }));
+    }
+    if parts.is_empty() {
+        let claims: Vec<&str> = report.findings.iter().map(|finding| finding.claim.as_str()).collect();
+        return claims.join("; ");
+    }
+    parts.join(", ")
+}
+
+fn phrase(change: TestChange) -> &'static str {
+    match change {
+        TestChange::Regressed => "red that passed before",
+        TestChange::Gone => "gone",
+        other => other.name(),
+    }
+}
+
+/// What the verdict does not cover.
+fn unmeasured(reader: &Reader, run: &RunId, rows: &[CheckRow]) -> Result<Vec<Unmeasured>, LedgerError> {
+    let mut all = Vec::new();
+    for note in reader.notes(run)? {
+        if let Some(gaps) = note.text.strip_prefix(NOT_HELD) {
+            all.extend(gaps.split("; ").map(|gap| Unmeasured {
+                kind: UnmeasuredKind::NotHeld,
+                what: gap.to_string(),
+                why: "this machine does not enforce it".to_string(),
+            }));
+        } else if note.kind == NoteKind::Degradation {
+            let what = note.text;
+            all.push(Unmeasured { kind: UnmeasuredKind::NotChecked, what, why: String::new() });
+        }
+    }
+    let latest = rows.iter().filter(|row| row.phase == RowPhase::After && !row.superseded);
+    let skipped = latest.filter(|row| !row.passed && row.tier.is_none() && row.command.is_some());
+    all.extend(skipped.map(|row| Unmeasured {
+        kind: UnmeasuredKind::NotChecked,
+        what: format!("the check `{}`", row.name),
+        why: row.reason.clone(),
+    }));
+    Ok(all)
+}
+
+/// The name of a change, for the title of its run.
+pub fn title(source: &ChangeSource) -> String {
+    format!("vet {}", source.describe())
+}
