@@ -97,6 +97,7 @@ mod differences_tests;
 mod exact_tests;
 #[cfg(test)]
 mod excess_tests;
+#[cfg(test)]
 mod given_tests;
 #[cfg(test)]
 mod inherit_tests;
