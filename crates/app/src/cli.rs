@@ -241,7 +241,7 @@ pub enum RemandCommand {
     #[command(after_help = ExitCode::HELP)]
     Vet(vet::Args),
 
-    /// Land branches on a local branch: each only if it passes merged with those before
+    /// Land branches in order, each only if it passes after the others
     ///
     /// The local branch is moved forward only to content that `remand vet` passed. A branch that conflicts or fails comes
     /// back with a report, and the others land. Nothing is pushed.

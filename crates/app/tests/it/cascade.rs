@@ -104,14 +104,27 @@ fn if_nothing_can_be_run_the_row_says_why() {
     assert_eq!(merged.reason, "no test ran; the verifier says: there is nothing but prose");
 }
 
+const TESTS_OF_SUB: &str = "\
+import unittest
+from sums.sub import sub
+
+
+class SubTest(unittest.TestCase):
+    def test_subtracts(self):
+        self.assertEqual(sub(3, 2), 1)
+";
+
 // EP-15 EP-18 EP-30
 #[test]
 fn a_secret_in_a_large_task_fails_its_gate_and_guesses_fail_nothing() {
     let place = Place::new();
-    let mut large = task("task-1", &[("sums/sub.py", "green")], &[]);
+    let mut large = task("task-1", &[("sums/sub.py", "green"), ("tests/test_sub.py", "green")], &[]);
     large["size"] = json!("large");
     let sound = "import urllib.request\n\n\ndef sub(a, b):\n    urllib.request.urlopen\n    return a - b\n";
-    let shown = place.feature(&script(large.clone(), "sums/sub.py", sound, &[]), &["--autonomous"]);
+    let tested = role("implementer").task("task-1").writes("sums/sub.py", sound);
+    let tested = tested.writes("tests/test_sub.py", TESTS_OF_SUB).says(implemented("task-1"));
+    let passing = script(large.clone(), "sums/sub.py", sound, &[]).with(tested);
+    let shown = place.feature(&passing, &["--autonomous"]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let passed = rows(&place);
     let ends: Vec<(&str, bool)> = passed

@@ -117,7 +117,7 @@ impl Stepper<'_> {
         // Only the success verdict promises a change: a role may report that the work cannot be done.
         let is_success = possible.first() == Some(&verdict);
         if is_success && !report.disputes && self.changed_nothing(id, &wrote) {
-            let detail = String::from("it received findings but changed nothing");
+            let detail = String::from("it received findings, but neither changed anything nor disputed one");
             return Ok(ReadOutcome::Failed { failure: Failure::Unchanged, detail, in_a_row: 0 });
         }
         let contract = seat_contract(self.program, id.phase, usize::from(id.seat));
