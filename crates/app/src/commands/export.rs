@@ -48,6 +48,14 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         tool: args.to.tool(),
         overview: overview(&folder),
     };
+    if compiled.program.contracts.is_empty() {
+        let problem =
+            format!("the workflow {} has no roles, so there is nothing to export", compiled.program.name);
+        return Err(CommandFailure::user(
+            problem,
+            "choose a workflow with agents, for example --workflow quick",
+        ));
+    }
     let files = export.files();
     let replace = if args.force { Replace::Differing } else { Replace::Nothing };
     let outcomes = files::write(&folder, &files, replace)?;

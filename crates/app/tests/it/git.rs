@@ -231,7 +231,7 @@ fn a_filter_that_an_agent_has_written_sees_neither_the_home_nor_the_environment_
     let shown = crate::place::shown(command);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let run = place.latest();
-    let stripped = "variable None\nkey PermissionError\noutside PermissionError\nitself PermissionError\n";
+    let stripped = "variable None\nkey PermissionError\noutside OSError\nitself OSError\n";
     assert_eq!(place.git(&["show", &format!("{}:a.ipynb", run.branch)]), stripped);
     assert_eq!(place.git(&["show", &format!("{}:strip.py", run.branch)]), strip);
     assert_eq!(std::fs::read_to_string(&outside).expect("outside"), "as it was");
@@ -320,24 +320,53 @@ fn odd_file_names_come_through_unharmed() {
         role("implementer")
             .writes("sums/sub.py", SUB)
             .writes("two words.txt", "a\n")
-            .writes("new\nline.txt", "b\n")
+            .writes("größe 大小.txt", "b\n")
             .writes("-dash.txt", "c\n")
             .writes("\"quoted\" `x`.txt", "d\n")
-            .runs("printf e > \"$(printf 'caf\\351.txt')\"")
-            .does(json!({"symlink": {"path": "link", "target": "/etc/passwd"}}))
+            .does(json!({"symlink": {"path": "link", "target": "two words.txt"}}))
             .says(implemented("")),
     );
     let shown = place.quick(&script, &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     let run = place.latest();
-    let names = place.git(&["-c", "core.quotePath=true", "diff", "--name-only", "work", &run.branch]);
-    for name in ["two words.txt", "\"new\\nline.txt\"", "-dash.txt", "\"caf\\351.txt\"", "link"] {
+    let names = place.git(&["-c", "core.quotePath=false", "diff", "--name-only", "work", &run.branch]);
+    for name in ["two words.txt", "größe 大小.txt", "-dash.txt", "\"\\\"quoted\\\" `x`.txt\"", "link"] {
         assert!(names.lines().any(|line| line == name), "{name}: {names}");
     }
     assert_eq!(place.git(&["ls-tree", &run.branch, "link"]).split(' ').next(), Some("120000"));
     let bundle = place.remand(&["evidence"]);
     assert_eq!(bundle.code, 0, "{}", bundle.err);
     assert!(bundle.out.contains("two words.txt"), "{}", bundle.out);
+}
+
+// BX-07
+#[test]
+fn file_names_and_links_that_mislead_are_refused_by_name() {
+    let place = Place::configured(TRIVIAL);
+    let script = Script::quick().with(
+        role("implementer")
+            .writes("sums/sub.py", SUB)
+            .writes("new\nline.txt", "b\n")
+            .runs("printf e > \"$(printf 'caf\\351.txt')\"")
+            .does(json!({"symlink": {"path": "link", "target": "/etc/passwd"}}))
+            .says(implemented("")),
+    );
+    let shown = place.quick(&script, &[]);
+    assert_ne!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let claims: Vec<String> = place
+        .reader()
+        .findings(&place.latest().run)
+        .expect("findings")
+        .into_iter()
+        .map(|finding| finding.claim)
+        .collect();
+    for claim in [
+        "the name `caf\\xe9.txt` is not UTF-8",
+        "the name `new\\u{a}line.txt` contains a character that is not visible (U+000A)",
+        "the link `link` to `/etc/passwd` is absolute: it leads elsewhere on another machine",
+    ] {
+        assert!(claims.iter().any(|found| found == claim), "{claim}: {claims:?}");
+    }
 }
 
 /// Three checks; one needs the submodule `library`.

@@ -61,11 +61,14 @@ fn run(place: &Place, script: &Script, workflow: &str) -> Shown {
 #[test]
 fn a_changed_file_runs_the_checks_that_it_can_affect_and_the_merged_tree_runs_all() {
     let place = monorepo(PACKAGES);
-    let files = [("packages/p02/more.py", "green")];
+    let files = [("packages/p02/more.py", "green"), ("packages/p02/test_more.py", "green")];
+    let test = "import unittest\nfrom more import more\n\n\nclass MoreTest(unittest.TestCase):\n    \
+                def test_more(self):\n        self.assertEqual(more(), 2)\n";
     let script = Script::feature(&[task("task-1", &files, &[])]).with(
         role("implementer")
             .task("task-1")
             .writes("packages/p02/more.py", "def more():\n    return 2\n")
+            .writes("packages/p02/test_more.py", test)
             .says(implemented("task-1")),
     );
 

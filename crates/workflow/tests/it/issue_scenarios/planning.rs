@@ -314,7 +314,10 @@ fn an_unchanged_plan_is_refused() {
     assert_eq!(run.commands(), "dispatch plan for plan with 1 finding");
     run.happens(WalkStep { unchanged: true, ..happening("plan", "done") });
     assert_eq!(run.last(), "plan: no-result → fail");
-    assert_eq!(run.why(), "it changed nothing: it received findings, but neither changed anything nor disputed one");
+    assert_eq!(
+        run.why(),
+        "it changed nothing: it received findings, but neither changed anything nor disputed one"
+    );
 }
 
 // OT-09
