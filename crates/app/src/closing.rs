@@ -3,7 +3,6 @@
 use crate::gate;
 use crate::retrying;
 use crate::workplace::Workplace;
-use remand_engine::bundle;
 use remand_engine::host::DriveEnd;
 use remand_engine::workshop::{missing_from_folder, not_on_branch};
 use remand_ledger::fact::Delivery;
@@ -161,12 +160,11 @@ impl<'c> RunClosing<'c> {
 
     /// The fields of a run that is over.
     fn ending(&self) -> Result<FieldList, CommandFailure> {
-        let row = &self.view.row;
         let mut fields = self.spending();
         match &self.view.delivery {
             Some(Delivery::Committed { commit, branch, file, .. }) => {
                 let file = file.as_ref().map_or_else(String::new, |file| format!(", as {file}"));
-                fields.add_whole("commit", format!("{commit} on {branch}{file}"));
+                fields.add("commit", format!("{} on {branch}{file}", commit.get(..12).unwrap_or(commit)));
             }
             Some(Delivery::Refused { .. } | Delivery::HandedOver { .. } | Delivery::Nothing) | None => {}
         }
@@ -187,10 +185,6 @@ impl<'c> RunClosing<'c> {
         }
         if let Some(retry) = &self.retry {
             fields.add_whole("retry", format!("{retry}  # keeps everything before the failed phase"));
-        }
-        let page = self.workplace.home.run(&row.run).join(bundle::FILE);
-        if page.exists() {
-            fields.add_whole("evidence", page.display().to_string());
         }
         Ok(fields)
     }

@@ -219,10 +219,10 @@ impl<'g> GateInContext<'g> {
         let first =
             gate.default.as_deref().or_else(|| gate.options.first().map(|option| option.name.as_str()));
         let command = command_to_answer(gate, self.open, first.unwrap_or("OPTION"));
-        text.push_str(&format!("  answer with `{command}`; add a note with `--note TEXT`\n"));
+        text.push_str(&indented(&format!("answer with `{command}`; add a note with `--note TEXT`"), 2));
         if gate.kind == GateKind::Origin {
             let change = invocation::command(format!("defects reattribute {} FINDING --to PHASE", gate.run));
-            text.push_str(&format!("  change an origin first with `{change}`\n"));
+            text.push_str(&indented(&format!("change an origin first with `{change}`"), 2));
         }
         text
     }

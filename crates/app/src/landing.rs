@@ -100,8 +100,8 @@ impl Landing<'_> {
         Ok(landed)
     }
 
-    /// Finds the branch that turns a failing batch red: the longest passing start of the batch with its report, and the
-    /// report of the start that is one longer. `None` if the search stopped.
+    /// Finds the branch that turns a failing batch red. Returns how many branches before it pass together, with their
+    /// report, and the report with it. `None` if the search stopped.
     #[allow(clippy::type_complexity)]
     fn bisect(
         &self,

@@ -26,7 +26,7 @@ pub fn doubt(result: &CheckResult, past: &[EarlierPass]) -> Option<String> {
     if let (Some(now), Some(before)) = (result.collected, recent.last().and_then(|past| past.collected))
         && u64::from(now) * 2 < u64::from(before)
     {
-        return Some(format!("`{}` ran {now} tests; the last pass ran {before}", result.name));
+        return Some(format!("`{}` ran {now} tests; when it last passed, it ran {before}", result.name));
     }
     if recent.len() < COMPARED {
         return None;

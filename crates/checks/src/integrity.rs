@@ -210,7 +210,7 @@ impl Integrity {
             }
             TrickKind::AlwaysEqual => format!("`{subject}` in `{path}` makes all values equal"),
             TrickKind::HooksRunner => format!("`{subject}` in `{path}` decides which tests run"),
-            TrickKind::LooksForTests => format!("`{path}` looks whether it is being tested: {subject}"),
+            TrickKind::LooksForTests => format!("`{path}` detects whether it runs in a test: {subject}"),
         };
         if announced.has_trick(path, trick) {
             self.notes.push(format!("{claim}, as announced"));

@@ -99,4 +99,4 @@ pub use snippet::most_informative_line;
 pub use spec::{CheckScope, CheckSpec, Parser};
 pub use stored::{CheckFacts, Occasion, ReadBack, StoredError, read_back};
 pub use tool_version::ToolVersions;
-pub use workbench::{BenchError, BenchSetup, CheckProgress, Workbench};
+pub use workbench::{BenchError, BenchSetup, CheckProgress, CheckWatch, Workbench};

@@ -8,35 +8,60 @@ use super::parsers::{self, ParsedOutput};
 use super::plan::{CheckPlan, CheckRun};
 use super::result::{CheckEnd, CheckResult, TestListing};
 use super::snippet::{Interest, plain, snippet};
-use super::spec::CheckSpec;
+use super::spec::{CheckSpec, Parser};
 use super::syntax::SyntaxCheck;
 use super::tree_files;
 use remand_kernel::change::TestEnd;
 use remand_notation::amount::duration_text;
-use remand_process::{Exit, SpawnError};
+use remand_process::{AfterLine, Exit, LineWatch, SpawnError, run_watched};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Runs a plan in one work tree, which is not cleaned between checks.
 pub fn run_plan(plan: &CheckPlan, context: &CheckContext<'_>) -> Vec<CheckResult> {
     let mut run = CheckRun::new(plan);
     while let Some(spec) = run.next_check() {
-        run.record(run_check(spec, context));
+        run.record(run_check(spec, context, None));
     }
     run.into_results()
 }
 
+/// Called with the number of tests of a running check that have ended, for people who watch.
+pub type TestWatch = Arc<dyn Fn(u64) + Send + Sync>;
+
+/// The longest line in which ended tests are counted, in bytes.
+const MAX_COUNTED_LINE: usize = 4096;
+
 /// Runs one check.
-pub fn run_check(spec: &CheckSpec, context: &CheckContext<'_>) -> CheckResult {
+pub fn run_check(spec: &CheckSpec, context: &CheckContext<'_>, on_tests: Option<TestWatch>) -> CheckResult {
     if context.cancel.is_cancelled() {
         return CheckResult::not_run(spec, CheckEnd::Cancelled, "the run was cancelled".to_string());
     }
-    CheckProcess { spec, context }.result()
+    let watch = on_tests.map(|on_tests| count_tests(spec.parser, on_tests));
+    CheckProcess { spec, context, watch }.result()
+}
+
+/// Counts the tests that end in the output.
+fn count_tests(parser: Parser, on_tests: TestWatch) -> LineWatch {
+    let ended = AtomicU64::new(0);
+    Arc::new(move |_, line| {
+        let new = match line.len() {
+            0..=MAX_COUNTED_LINE => parsers::tests_ended_in(parser, &plain(line)),
+            _ => 0,
+        };
+        if new > 0 {
+            on_tests(ended.fetch_add(new, Ordering::Relaxed) + new);
+        }
+        AfterLine::Output
+    })
 }
 
 struct CheckProcess<'c> {
     spec: &'c CheckSpec,
     context: &'c CheckContext<'c>,
+    watch: Option<LineWatch>,
 }
 
 /// The exit, output and reports of all processes of one check.
@@ -90,7 +115,10 @@ impl CheckProcess<'_> {
             // The time limit is for the whole check, not for each file.
             job.limits.time = job.limits.time.saturating_sub(all.duration);
             let before = self.stamps();
-            let ended = remand_process::run(&job, self.context.cancel)?;
+            let ended = match &self.watch {
+                Some(watch) => run_watched(&job, self.context.cancel, Arc::clone(watch))?,
+                None => remand_process::run(&job, self.context.cancel)?,
+            };
             all.output.extend(ended.stdout.bytes);
             all.output.extend(ended.stderr.bytes);
             all.is_cut |= ended.stdout.truncated || ended.stderr.truncated;

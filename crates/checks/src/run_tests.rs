@@ -1,6 +1,7 @@
 //! Tests that run real checks on small projects.
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
+use super::run::{TestWatch, run_check};
 use super::*;
 use remand_kernel::change::TestEnd;
 use remand_kernel::evidence::{EvidenceRow, GateDemand, GateResult, RowPhase, TaskSize, Tier, rule};
@@ -10,6 +11,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -108,8 +110,12 @@ impl Project {
     }
 
     pub fn run_planned(&self, plan: &CheckPlan, files: FileScope<'_>) -> Vec<CheckResult> {
+        self.with_context(files, |context| run_plan(plan, context))
+    }
+
+    fn with_context<T>(&self, files: FileScope<'_>, run: impl FnOnce(&CheckContext<'_>) -> T) -> T {
         let (tree, base, scratch) = (self.tree(), self.base(), self.scratch());
-        let context = CheckContext {
+        run(&CheckContext {
             tree: &tree,
             environment: &self.environment,
             files,
@@ -117,8 +123,7 @@ impl Project {
             scratch: &scratch,
             cancel: &self.cancel,
             sandbox: None,
-        };
-        run_plan(plan, &context)
+        })
     }
 
     /// Runs a shell command as a check.
@@ -127,6 +132,29 @@ impl Project {
         spec.parser = parser;
         self.run(&[spec]).remove(0)
     }
+}
+
+// UP-09
+#[test]
+fn the_tests_of_a_check_are_counted_while_it_runs() {
+    // The suite ends only once its tests have been counted.
+    let script = "echo 'test a ... ok'\necho 'test b ... ignored'\necho 'test c ... FAILED'\nread line < counted\nexit 1\n";
+    let project = Project::new(&[("suite.sh", script)]);
+    let pipe = project.tree().join("counted");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    let mut spec = CheckSpec::new("suite", Tier::Two, CheckAction::argv(&["sh", "suite.sh"]));
+    (spec.parser, spec.time) = (Parser::Cargo, Duration::from_secs(60));
+    let counted = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&counted);
+    let watch: TestWatch = Arc::new(move |ended| {
+        seen.lock().expect("the counts").push(ended);
+        if ended == 2 {
+            fs::write(&pipe, "counted\n").expect("the suite reads it");
+        }
+    });
+    let result = project.with_context(FileScope::Whole, |context| run_check(&spec, context, Some(watch)));
+    assert_eq!(*counted.lock().expect("the counts"), [1, 2]);
+    assert_eq!((result.end, result.exit_code), (CheckEnd::Failed, Some(1)), "{}", result.reason);
 }
 
 fn cargo_project() -> Project {
@@ -668,7 +696,10 @@ fn a_pass_that_is_much_shorter_or_runs_fewer_than_half_the_tests_is_doubtful() {
         doubt(&pass, &five).as_deref(),
         Some("`custom` took 99 ms; the median of earlier passes is 1000 ms")
     );
-    assert_eq!(doubt(&pass, &five[..4]), Some("`custom` ran 4 tests; the last pass ran 9".to_string()));
+    assert_eq!(
+        doubt(&pass, &five[..4]),
+        Some("`custom` ran 4 tests; when it last passed, it ran 9".to_string())
+    );
     assert_eq!(doubt(&pass, &[past(1000, 8)]), None);
     let slow = CheckResult { duration: Duration::from_millis(100), ..pass.clone() };
     assert_eq!(doubt(&slow, &five), None);

@@ -4,7 +4,7 @@ use super::context::{BaseFiles, CheckContext, CheckSandbox, FileScope};
 use super::installed::link;
 use super::plan::{CheckPlan, CheckRun};
 use super::result::{CheckEnd, CheckResult};
-use super::run::run_check;
+use super::run::{TestWatch, run_check};
 use super::spec::CheckSpec;
 use remand_git::{
     ChangeKind, GitError, KeepIgnored, Reach, Repository, TreeId, WorkTree, private_folder, remove,
@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The folder in which Python caches compiled code. Python loads that code even if the source has changed since.
 const PYTHON_CACHE: &str = "__pycache__";
@@ -41,18 +42,39 @@ pub struct BenchSetup<'b> {
     /// The workbench adds the paths that depend on the tree.
     pub sandbox: CheckSandbox,
     pub cancel: &'b Cancel,
-    /// Called before each check, for people who watch.
-    pub on_check: &'b dyn Fn(&CheckProgress),
+    pub on_check: CheckWatch,
 }
 
-/// A check that is about to run, and what ran before it.
+/// Called before each check and when tests of it have ended, for people who watch.
+#[derive(Clone)]
+pub struct CheckWatch(Arc<dyn Fn(&CheckProgress) + Send + Sync>);
+
+impl CheckWatch {
+    pub fn new(watch: impl Fn(&CheckProgress) + Send + Sync + 'static) -> CheckWatch {
+        CheckWatch(Arc::new(watch))
+    }
+
+    /// Reports to nobody.
+    pub fn nobody() -> CheckWatch {
+        CheckWatch::new(|_| {})
+    }
+
+    /// Reports a check that starts, and returns what counts its tests.
+    fn start(&self, progress: CheckProgress) -> TestWatch {
+        (self.0)(&progress);
+        let watch = Arc::clone(&self.0);
+        Arc::new(move |ended| watch(&CheckProgress { tests: progress.tests + ended, ..progress.clone() }))
+    }
+}
+
+/// A check that runs, and what ran before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckProgress {
     pub name: String,
     /// The number of the check, from 1, out of those that must run. A check that runs again keeps its number.
     pub number: usize,
     pub of: usize,
-    /// Tests of the checks that have ended.
+    /// Tests that have ended, of this check and those before it.
     pub tests: u64,
 }
 
@@ -123,7 +145,7 @@ impl<'b> Workbench<'b> {
                 begun.push(spec.name.clone());
                 begun.len() - 1
             });
-            (self.setup.on_check)(&CheckProgress {
+            let on_tests = self.setup.on_check.start(CheckProgress {
                 name: spec.name.clone(),
                 number: number + 1,
                 of: plan.to_run().max(number + 1),
@@ -133,7 +155,7 @@ impl<'b> Workbench<'b> {
                 self.tree.restore(self.setup.content)?;
                 self.clear(KeepIgnored::BuildOutput)?;
             }
-            let result = self.run_check(spec)?;
+            let result = self.run_check(spec, Some(on_tests))?;
             tests += u64::from(result.collected.unwrap_or(0));
             let result = match self.tree.check_limits() {
                 Ok(()) => self.fail_if_rewriting(spec, result)?,
@@ -162,7 +184,7 @@ impl<'b> Workbench<'b> {
     }
 
     /// Runs a check on the tree as it is.
-    fn run_check(&self, spec: &CheckSpec) -> Result<CheckResult, BenchError> {
+    fn run_check(&self, spec: &CheckSpec, on_tests: Option<TestWatch>) -> Result<CheckResult, BenchError> {
         let context = CheckContext {
             tree: self.tree.path(),
             environment: &self.environment,
@@ -174,7 +196,7 @@ impl<'b> Workbench<'b> {
         };
         self.tree.restore_submodules()?;
         self.remove_compiled()?;
-        let result = run_check(spec, &context);
+        let result = run_check(spec, &context, on_tests);
         self.remove_compiled()?;
         Ok(result)
     }
@@ -228,7 +250,7 @@ impl<'b> Workbench<'b> {
     /// The code that a check rewrites at the base, before any change.
     fn rewritten_at_base(&self, spec: &CheckSpec) -> Result<BTreeSet<PathBuf>, BenchError> {
         self.tree.restore(self.setup.base)?;
-        self.run_check(spec)?;
+        self.run_check(spec, None)?;
         let rewritten = self.rewritten(self.setup.base, |_| false)?;
         self.tree.restore(self.setup.content)?;
         Ok(rewritten)

@@ -563,6 +563,14 @@ impl Phase {
             .map_or(detector, |(_, _, signal)| *signal)
     }
 
+    /// Whether some route of this detector, with or without a verdict, does more than ignore it.
+    pub fn acts_on_detection(&self, detector: SignalId) -> bool {
+        let qualified =
+            self.qualified.iter().filter(|(key, _, _)| *key == detector).map(|(_, _, signal)| *signal);
+        let mut routes = qualified.chain([detector]).filter_map(|signal| self.route(signal));
+        routes.any(|route| route.action != Action::Ignore)
+    }
+
     /// The contracts of the members whose verdicts count; advisors are not among them.
     pub fn contracts(&self) -> &[ContractId] {
         match &self.work {

@@ -16,12 +16,15 @@ pub fn append(path: &Path, bytes: &[u8]) -> String {
     format!("{} >> {}", print_bytes(bytes), quoted_path(path))
 }
 
-/// Replaces a string in a file. A file without the string stays unchanged.
+/// Replaces a string in a file. A file without the string stays unchanged; a file that cannot be read is an error of the
+/// shell.
 ///
 /// The command contains the new content, because no common tool replaces across lines.
 pub fn replace(path: &Path, find: &str, replace: &str) -> String {
-    let content = std::fs::read_to_string(path).unwrap_or_default();
-    write(path, content.replacen(find, replace, 1).as_bytes())
+    match std::fs::read_to_string(path) {
+        Ok(content) => write(path, content.replacen(find, replace, 1).as_bytes()),
+        Err(_) => format!("cat -- {} > /dev/null", quoted_path(path)),
+    }
 }
 
 pub fn delete(path: &Path) -> String {

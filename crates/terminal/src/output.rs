@@ -4,12 +4,21 @@ use crate::exit::ExitCode;
 use crate::failure::CommandFailure;
 use crate::ink::Ink;
 use crate::line;
+use crate::table::terminal_width;
 use remand_notation::ordered;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
-/// Writes a line to standard error without terminal escapes. Errors are ignored: there is nowhere to report them.
-pub fn tell(line: &str) {
-    let _ = writeln!(io::stderr(), "{}", Ink::of_stderr().sanitize(line));
+/// Writes text to standard error without terminal escapes, wrapped at words if a terminal shows it. Errors are ignored:
+/// there is nowhere to report them.
+pub fn tell(text: &str) {
+    let text = Ink::of_stderr().sanitize(text);
+    // Coloured lines have been wrapped already.
+    let columns = terminal_width().filter(|_| io::stderr().is_terminal() && !text.contains('\u{1b}'));
+    let wrapped = columns.map(|columns| {
+        let lines = text.lines().flat_map(|line| line::hanging(line, 2, columns));
+        lines.collect::<Vec<_>>().join("\n")
+    });
+    let _ = writeln!(io::stderr(), "{}", wrapped.as_deref().unwrap_or(&text));
 }
 
 /// Prints a failure to standard error.

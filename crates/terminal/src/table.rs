@@ -226,13 +226,14 @@ impl FieldList {
     }
 }
 
-/// Indents text and wraps it at words. Its line breaks stay.
+/// Indents text and wraps it at words, below the text of a list item. Its line breaks stay.
 pub fn indented(text: &str, margin: usize) -> String {
-    let lead = " ".repeat(margin);
     let mut shown = String::new();
     for paragraph in line::clean(text).lines() {
-        for line in wrap(paragraph, page_width().saturating_sub(margin)) {
-            shown.push_str(format!("{lead}{line}").trim_end());
+        let paragraph = line::one(paragraph);
+        let hang = if paragraph.starts_with("- ") { 2 } else { 0 };
+        for line in line::hanging(&format!("{}{paragraph}", " ".repeat(margin)), hang, page_width()) {
+            shown.push_str(line.trim_end());
             shown.push('\n');
         }
     }
@@ -242,6 +243,15 @@ pub fn indented(text: &str, margin: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_item_continues_below_its_text() {
+        let text = indented(&format!("- {}\nlast", "word ".repeat(30)), 2);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].starts_with("  - word"), "{text}");
+        assert!(lines[1].starts_with("    word"), "{text}");
+        assert_eq!(lines.last(), Some(&"  last"));
+    }
 
     fn two_columns(first: ColumnFit, second: ColumnFit, rows: &[(&str, &str)]) -> String {
         let mut table = TextTable::new(&[("run", first), ("request", second)]);

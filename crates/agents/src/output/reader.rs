@@ -6,6 +6,7 @@ use super::pick::Pick;
 use super::rules::OutputRules;
 use remand_process::AfterLine;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The maximum number of strings of each kind that are kept, and the maximum length of each.
@@ -17,6 +18,9 @@ const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
 
 /// The maximum length of a tool's name or target.
 const MAX_TARGET: usize = 200;
+
+/// The maximum number of model calls whose tokens are counted.
+const MAX_CALLS: usize = 10_000;
 
 /// What an agent has reported so far.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +50,8 @@ pub struct OutputReader {
     tools: usize,
     /// The last tool that started, and what it works on.
     doing: Option<ToolAtWork>,
+    /// The tokens of each model call, by its id.
+    calls: BTreeMap<String, u64>,
 }
 
 /// A tool that an agent uses.
@@ -145,10 +151,14 @@ impl OutputReader {
         // Some agents continue after they reported an end, for example after compacting their context.
         self.ended = has_match(&rules.end) || self.ended && !makes_progress;
         self.tools = (self.tools + count(&rules.tool_began)).saturating_sub(count(&rules.tool_ended));
-        let last_text = |picks: &[Pick]| {
+        let last_text = |picks: &[Pick]| -> Option<String> {
             let mut texts = picks.iter().flat_map(|pick| pick.values(line)).map(as_text);
             texts.rfind(|text| !text.is_empty()).map(|text| text.chars().take(MAX_TARGET).collect())
         };
+        if let Some(call) = last_text(&rules.call).filter(|_| self.calls.len() < MAX_CALLS) {
+            let counts = rules.call_tokens.iter().flat_map(|pick| pick.values(line));
+            self.calls.insert(call, counts.filter_map(Value::as_u64).fold(0, u64::saturating_add));
+        }
         match last_text(&rules.tool) {
             Some(tool) => self.doing = Some(ToolAtWork { tool, target: last_text(&rules.target) }),
             None if self.tools == 0 && makes_progress => self.doing = None,
@@ -164,7 +174,9 @@ impl OutputReader {
             self.cached().filter(|_| !self.rules.input_has_cached),
             self.stored(),
         ];
-        let tokens = counts.iter().any(Option::is_some).then(|| counts.iter().flatten().sum());
+        let total = counts.iter().any(Option::is_some).then(|| counts.iter().flatten().sum());
+        let of_calls = self.calls.values().copied().fold(0, u64::saturating_add);
+        let tokens = total.or((of_calls > 0).then_some(of_calls));
         AgentActivity { tool: self.doing.clone(), tokens }
     }
 
@@ -310,16 +322,26 @@ mod tests {
         let row = include_str!("../../../../agents/claude.toml");
         let row: toml::Table = toml::from_str(row).expect("a row");
         let rules = toml::to_string(row.get("hear").expect("rules")).expect("text");
-        let began = json!({"type": "assistant", "message": {"content": [
-            {"type": "tool_use", "id": "t1", "name": "Edit", "input": {"file_path": "src/a.rs", "old": "x"}},
-        ]}});
+        let usage =
+            |output: u64| json!({"input_tokens": 3, "cache_read_input_tokens": 20, "output_tokens": output});
+        let call = |id: &str, output: u64, content: Value| json!({"type": "assistant", "message": {"id": id, "usage": usage(output), "content": [content]}});
+        let edit =
+            json!({"type": "tool_use", "id": "t1", "name": "Edit", "input": {"file_path": "src/a.rs"}});
+        let began = json!({"type": "assistant", "message": {"content": [edit]}});
         let ended = json!({"type": "user", "message": {"content": [{"tool_use_id": "t1"}]}});
         let result = json!({"type": "result", "usage": {"input_tokens": 40, "output_tokens": 2}});
         let doing = |lines: &[Value]| read(&rules, lines).activity().to_string();
         assert_eq!(doing(&[]), "thinking");
         assert_eq!(doing(std::slice::from_ref(&began)), "Edit src/a.rs");
         assert_eq!(doing(&[began.clone(), ended.clone()]), "thinking");
-        assert_eq!(doing(&[began, ended, result]), "thinking, 42 tokens so far");
+        assert_eq!(doing(&[began, ended, result.clone()]), "thinking, 42 tokens so far");
+        // UP-11: a call that is reported twice counts once, and the result has the last word.
+        let mut calls = vec![call("m1", 1, json!({"type": "text", "text": "Now."})), call("m1", 2, edit)];
+        assert_eq!(doing(&calls), "Edit src/a.rs, 25 tokens so far");
+        calls.push(call("m2", 4, json!({"type": "text", "text": "Done."})));
+        assert!(doing(&calls).ends_with(", 52 tokens so far"));
+        calls.push(result);
+        assert!(doing(&calls).ends_with(", 42 tokens so far"));
     }
 
     #[test]

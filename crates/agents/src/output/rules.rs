@@ -39,6 +39,10 @@ pub struct OutputRules {
     pub cost: Vec<Pick>,
     /// Whether the cost of a resumed session includes that of earlier dispatches.
     pub cumulative_cost: bool,
+    /// The id of a model call, and its tokens: for people who watch an agent that reports its usage only at the end. A call
+    /// may be reported several times.
+    pub call: Vec<Pick>,
+    pub call_tokens: Vec<Pick>,
     /// Reports that a tool started. While a tool runs, the agent may be silent.
     pub tool_began: Vec<Pick>,
     pub tool_ended: Vec<Pick>,

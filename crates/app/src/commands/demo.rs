@@ -13,7 +13,7 @@ use remand_engine::workshop::Workshop;
 use remand_ledger::{Reader, RunId};
 use remand_terminal::output::{print, print_json};
 use remand_terminal::table::{Cell, ColumnFit, TextTable, indented, page_width};
-use remand_terminal::{CommandFailure, ExitCode, Ink, Tone};
+use remand_terminal::{CommandFailure, ExitCode, Ink, Tone, line};
 use remand_trials::demo::{
     self, ChosenDemo, DemoProject, DemoResult, DemoStage, DemoStep, Show, StoryOutput,
 };
@@ -122,7 +122,8 @@ fn opening(choice: &ChosenDemo, project: &DemoProject) -> String {
     let place = indented(&format!("{sample} in {}.", project.checkout().display()), 0);
     let scripted =
         "The agents are scripted and make mistakes. Edits, checks, rulings and the commit are real.";
-    format!("{place}\n  $ {}\n\n{}\n", first.unwrap_or_default(), indented(scripted, 0))
+    let command = line::hanging(&format!("  $ {}", first.unwrap_or_default()), 4, page_width()).join("\n");
+    format!("{place}\n{command}\n\n{}\n", indented(scripted, 0))
 }
 
 /// Shows how the last run ended, and commands for details.
@@ -151,9 +152,9 @@ fn closing(
         1 => "1 defect was".to_string(),
         caught => format!("{caught} defects were"),
     };
-    let line = "─".repeat(page_width().min(80));
+    let rule = "─".repeat(page_width().min(80));
     Ok(format!(
-        "\n{line}\n{summary}\n{caught} caught on the way. For details:\n\n  cd {}\n{}",
+        "\n{rule}\n{summary}\n{caught} caught on the way. For details:\n\n  cd {}\n{}",
         project.checkout().display(),
         closer.render(ink)
     ))

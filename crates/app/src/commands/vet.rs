@@ -11,7 +11,8 @@ use crate::workplace::{self, Workplace};
 use remand_engine::sealed;
 use remand_reports::{ChangeReport, ChangeVerdict, ReportForm};
 use remand_terminal::output::{print, tell};
-use remand_terminal::{CommandFailure, ExitCode, Ink, Tone};
+use remand_terminal::table::terminal_width;
+use remand_terminal::{CommandFailure, ExitCode, Ink, Tone, line};
 use std::path::{Path, PathBuf};
 
 /// The names of the forms, for the command line.
@@ -58,7 +59,7 @@ pub struct Args {
     /// Run every check, even if its result is cached
     #[arg(long)]
     pub no_cache: bool,
-    /// Answer a Stop hook of a coding agent: say once what is missing, and never twice
+    /// Answer a Stop hook of a coding agent: report what is missing, at most once
     #[arg(long, conflicts_with_all = ["format", "audit"])]
     pub hook: bool,
 }
@@ -142,8 +143,13 @@ pub fn exit(verdict: ChangeVerdict) -> ExitCode {
     }
 }
 
-/// The text with its headline in the colour of the verdict.
+/// The text, wrapped for a terminal, with its headline in the colour of the verdict.
 pub fn painted(report: &ChangeReport, text: &str) -> String {
+    let wrapped = terminal_width().map(|columns| {
+        let lines = text.lines().flat_map(|line| line::below_column(line, columns));
+        lines.fold(String::new(), |text, line| text + &line + "\n")
+    });
+    let text = wrapped.as_deref().unwrap_or(text);
     let tone = match report.verdict {
         ChangeVerdict::Pass => Tone::Good,
         ChangeVerdict::Fail => Tone::Bad,

@@ -24,4 +24,5 @@ mod reading;
 mod remembering;
 mod signed_in;
 mod telling;
+mod watched;
 mod working;

@@ -9,6 +9,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
+use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -37,13 +38,22 @@ impl TerminalRun {
         TerminalRun::at(command)
     }
 
-    fn at(mut command: Command) -> TerminalRun {
+    fn at(command: Command) -> TerminalRun {
+        TerminalRun::at_width(command, 0)
+    }
+
+    /// Starts a command at a terminal with so many columns; zero is a terminal that does not know its width.
+    fn at_width(mut command: Command, columns: u16) -> TerminalRun {
         let keys =
             openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
         grantpt(&keys).and_then(|()| unlockpt(&keys)).expect("a terminal that can be opened");
         let name = ptsname(&keys, Vec::new()).expect("its name").into_string().expect("UTF-8");
         let line = OpenOptions::new().read(true).write(true).open(name).expect("the terminal");
         let end = || line.try_clone().expect("a second end");
+        if columns > 0 {
+            let sized = Command::new("stty").args(["cols", &columns.to_string()]).stdin(end()).status();
+            assert!(sized.expect("stty").success());
+        }
         let driver = command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("the binary starts");
 
         let keys = File::from(keys);
@@ -153,6 +163,78 @@ fn an_autonomous_run_asks_at_a_terminal_too_and_the_end_of_input_leaves_it_waiti
     assert_eq!(run_on_tty.code(), 5, "{}", run_on_tty.screen());
     run_on_tty.wait_for("no answer; the gate stays open");
     assert_eq!(place.latest().stage, RunStage::Waiting);
+}
+
+/// What a command shows at a terminal of this width with colours, line by line, without the colours.
+fn lines_at(place: &Place, columns: u16, folder: &Path, arguments: &[&str]) -> Vec<String> {
+    let mut command = place.command(arguments);
+    command.env_remove("NO_COLOR").env_remove("COLUMNS").env("TERM", "xterm").current_dir(folder);
+    let mut shown = TerminalRun::at_width(command, columns);
+    shown.code();
+    // The reader may be behind the program, which ends its output with this line.
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !shown.screen().ends_with('\n') && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let screen = shown.screen();
+    assert!(screen.contains("\u{1b}["), "no colour: {screen}");
+    let codes = regex::Regex::new("\u{1b}\\[[0-9;?]*[A-Za-z]").expect("a pattern");
+    codes.replace_all(&screen, "").lines().map(|line| line.trim_end().to_string()).collect()
+}
+
+// UP-09
+#[test]
+fn at_any_width_no_line_is_wider_than_the_terminal_and_no_table_is_raw_markdown() {
+    let place = Place::new();
+    for columns in [80, 140] {
+        let folder = place.user_home().join(columns.to_string());
+        let name = folder.display().to_string();
+        let demo = lines_at(&place, columns, &place.project(), &["demo", "quick", "--into", &name]);
+        let project = folder.join("notes");
+        let state = folder.join("state").display().to_string();
+        let mut shown = vec![("demo", demo)];
+        for command in ["status", "runs", "log", "findings", "costs", "doctor"] {
+            shown.push((command, lines_at(&place, columns, &project, &["--state", &state, command])));
+        }
+        for (command, lines) in shown {
+            assert!(lines.iter().any(|line| !line.is_empty()), "{command} shows nothing");
+            for line in &lines {
+                // A path that is longer than the line is broken by the terminal.
+                let width = remand_terminal::line::width(line);
+                assert!(width <= usize::from(columns) || line.contains(&name), "{command}: {line}");
+                assert!(!line.starts_with('|') && !line.starts_with("# "), "{command}: {line}");
+            }
+        }
+    }
+}
+
+// UP-06
+#[test]
+fn without_proof_an_interactive_run_asks_before_anybody_is_paid() {
+    let place = Place::configured("[checks]\ndetect = false\n");
+    let flags = ["--workflow", "quick", "--interactive"];
+    for (answer, code, runs) in [("\n", 1, 0), ("n\n", 1, 0), ("y\n", 6, 1)] {
+        let mut run_on_tty = TerminalRun::run(&place, &Script::quick(), &flags);
+        run_on_tty.wait_for("Continue without proof? [y/N]");
+        let screen = run_on_tty.screen();
+        assert!(
+            screen.contains("nothing can prove the work") && screen.contains("[checks.test]"),
+            "{screen}"
+        );
+        assert_eq!(count_runs(&place), 0, "the question comes first");
+
+        run_on_tty.types(answer);
+
+        assert_eq!(run_on_tty.code(), code, "{answer:?}: {}", run_on_tty.screen());
+        assert_eq!(count_runs(&place), runs, "{answer:?}");
+    }
+    assert_eq!(place.latest().confidence.as_str(), "low");
+}
+
+fn count_runs(place: &Place) -> usize {
+    let shown = place.remand(&["runs", "--json"]);
+    let runs: Value = serde_json::from_str(&shown.out).expect("pure JSON");
+    runs["runs"].as_array().expect("a list").len()
 }
 
 /// Escapes that would rename the window, clear the screen and hide earlier text.

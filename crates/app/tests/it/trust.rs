@@ -182,3 +182,37 @@ fn doctor_shows_that_each_check_goes_red_and_names_one_that_cannot_fail() {
     assert_eq!(about("odd")["health"], "warn", "{reported}");
     assert!(about("odd")["remedy"].as_str().is_some_and(|text| text.contains("plant =")), "{reported}");
 }
+
+// UP-03
+#[test]
+fn doctor_names_the_restriction_that_breaks_a_check_and_its_setting() {
+    for (needs, what, setting) in [
+        (
+            "self.assertEqual(os.environ.get('TICKET'), 'ABC-1')",
+            "it needs an environment variable that checks do not get",
+            "`checks-environment = […]` under `[sandbox]`",
+        ),
+        (
+            "self.assertTrue(os.path.exists(os.path.expanduser('~/samples.txt')))",
+            "it needs a file of your home or of your checkout that is not in the commit",
+            "`reads = […]` under `[sandbox]`",
+        ),
+    ] {
+        let place = Place::new();
+        let test = format!(
+            "import os\nimport unittest\n\n\nclass Here(unittest.TestCase):\n    def test_needs(self):\n        {needs}\n"
+        );
+        place.write("tests/test_here.py", &test);
+        place.git(&["add", "-A"]);
+        place.git(&["commit", "-qm", "A test that needs something"]);
+        std::fs::write(place.user_home().join("samples.txt"), "one\n").expect("a file");
+        let mut command = place.command(&["doctor", "--checks"]);
+        command.env("TICKET", "ABC-1");
+        let shown = crate::place::shown(command);
+        assert_eq!(shown.code, 1, "{}{}", shown.out, shown.err);
+        let text = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        for expected in ["passes on your machine and fails in the sandbox", "test_needs", what, setting] {
+            assert!(text.contains(expected), "{expected}: {}", shown.out);
+        }
+    }
+}

@@ -116,6 +116,25 @@ fn agents_have_the_installed_packages_and_know_the_commands_of_the_checks() {
     assert_eq!(changed, "sums/sub.py\ntests/test_sub.py\n");
 }
 
+// UP-02
+#[test]
+fn an_agents_own_run_of_the_tests_leaves_no_compiled_code_in_its_change() {
+    let place = Place::configured("");
+    place.git(&["rm", "-q", ".gitignore"]);
+    place.git(&["commit", "-qm", "A newcomer ignores nothing"]);
+    let script = Script::of([
+        implementer().runs("python3 -m unittest discover -s tests -t .").says(implemented("")),
+        role("reviewer").says(approval()),
+    ]);
+
+    let shown = place.quick(&script, &[]);
+
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let run = place.latest();
+    let changed = place.git(&["diff", "--name-only", &run.base, &run.branch]);
+    assert_eq!(changed, "sums/sub.py\ntests/test_sub.py\n");
+}
+
 /// Commits everything but the installed packages, which the repository does not ignore.
 fn commit_without_packages(place: &Place) {
     place.git(&["add", "package.json"]);

@@ -49,6 +49,13 @@ pub fn parse(parser: Parser, output: &str, reports: &[String]) -> ParsedOutput {
     }
 }
 
+/// How many tests one line of a running check's output ends, for people who watch. Runners that report at their end, or a
+/// test over several lines, yield none.
+pub fn tests_ended_in(parser: Parser, line: &str) -> u64 {
+    let ended = parse(parser, line, &[]).tests;
+    ended.iter().filter(|test| test.end != TestEnd::Skipped).count() as u64
+}
+
 /// Results by test name. A test that is listed twice keeps the worse result, so a spoofed pass cannot hide a failure.
 #[derive(Debug, Default)]
 struct Ends(BTreeMap<String, TestEnd>);

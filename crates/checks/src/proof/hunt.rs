@@ -1,4 +1,4 @@
-//! Which mutants of a change are tried, and what each one shows. It ends as soon as nothing is left to show.
+//! Tries mutants of a change one by one, and concludes from each what the tests notice. Stops once every question is answered.
 
 use super::question::TestInQuestion;
 use crate::failure::{assertion_failures, is_short_for};
@@ -31,7 +31,8 @@ pub struct HuntedChange<'h> {
 /// A copy of the code to run the checks on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trial {
-    /// All functions with these mutants fail when they run, which shows the tests that reach them.
+    /// A copy in which every function with one of these mutants fails as soon as it is called. The tests that then fail
+    /// are those that reach such a function.
     Probe {
         mutants: Vec<usize>,
         texts: Vec<(PathBuf, String)>,
@@ -82,7 +83,7 @@ pub struct MutantHunt<'h> {
 }
 
 impl<'h> MutantHunt<'h> {
-    /// A hunt for tests, some of which the code before the change has proven.
+    /// A hunt for these tests. A test with a proof was shown to be able to fail by the code before the change.
     pub fn new(change: HuntedChange<'h>, tests: Vec<(TestInQuestion, Option<TestProof>)>) -> MutantHunt<'h> {
         let mutants = remand_mutants::mutants(change.files);
         let is_noticed = tests.iter().any(|(_, proof)| *proof == Some(TestProof::RedAtBase));
@@ -111,7 +112,7 @@ impl<'h> MutantHunt<'h> {
         if self.mutants.is_empty() || self.is_noticed && !self.has_open_tests() {
             return None;
         }
-        // If any kill will do, the first mutant may spare the probe.
+        // If a single kill answers every question, the first mutant may already do so; then no probe is needed.
         let is_probe_due = self.has_open_tests() || self.fates.iter().any(Option::is_some);
         if is_probe_due && !self.is_probed_whole {
             self.is_probed_whole = true;
@@ -187,7 +188,7 @@ impl<'h> MutantHunt<'h> {
                 } else if is_unreaching {
                     (TestProof::Nothing, "it does not run the changed code")
                 } else if untried > 0 {
-                    (TestProof::Untried, "the time was spent before it noticed a mutant")
+                    (TestProof::Untried, "the time ran out before it noticed a mutant")
                 } else if is_judged || is_same_before {
                     (TestProof::Nothing, "it notices no mutant of the change")
                 } else {

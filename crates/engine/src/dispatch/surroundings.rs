@@ -32,6 +32,8 @@ pub fn process(prepared: &Prepared<'_>) -> Result<ProcessJob, Trouble> {
     process.environment.extend(settings.agent_environment.clone());
     process.environment.insert("PATH".into(), path(prepared));
     process.environment.insert(AGENT.into(), prepared.title.clone().into());
+    // Compiled code that the agent's own runs leave beside the sources would be part of its change.
+    process.environment.entry("PYTHONDONTWRITEBYTECODE".into()).or_insert_with(|| "1".into());
     let home = prepared.home.clone();
     let folder_variables = [("HOME", home.clone()), ("TMPDIR", home.clone())];
     process.environment.extend(folder_variables.map(|(name, path)| (name.into(), path.into_os_string())));

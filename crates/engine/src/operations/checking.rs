@@ -4,7 +4,7 @@ use crate::pinned::Cache;
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::{
     BenchError, BenchSetup, CheckPlan, CheckProgress, CheckRequest, CheckResult, CheckRun, CheckSandbox,
-    CheckSpec, Conditions, FileScope, KnownResults, LeftOut, Selection, StoredError, Workbench,
+    CheckSpec, CheckWatch, Conditions, FileScope, KnownResults, LeftOut, Selection, StoredError, Workbench,
 };
 use remand_git::{TreeId, WorkTree};
 use remand_ledger::Reader;
@@ -44,11 +44,16 @@ impl Checking<'_> {
             return Ok(CheckedContent { results: run.into_results(), tree: None });
         }
         let policy = settings.sandbox_scope().check_policy();
-        let on_check = |progress: &CheckProgress| {
+        let (board, run_id, command) = (settings.activity.clone(), site.run.clone(), job.id.to_string());
+        let on_check = CheckWatch::new(move |progress| {
             let CheckProgress { name, number, of, tests } = progress;
-            let tests = if *tests > 0 { format!(", {tests} tests so far") } else { String::new() };
-            settings.activity.report(&site.run, job.id, format!("check {number} of {of}: {name}{tests}"));
-        };
+            let tests = match tests {
+                0 => String::new(),
+                1 => ", 1 test so far".to_string(),
+                tests => format!(", {tests} tests so far"),
+            };
+            board.report(&run_id, &command, format!("check {number} of {of}: {name}{tests}"));
+        });
         let setup = BenchSetup {
             repository: site.repository(),
             installed_for: &site.pinned.checks,
@@ -59,7 +64,7 @@ impl Checking<'_> {
             scratch: site.folder().join("scratch").join(job.id.to_string()),
             sandbox: CheckSandbox { program: settings.program.clone(), policy, marker: Some(job.marker()) },
             cancel: &job.cancel,
-            on_check: &on_check,
+            on_check,
         };
         let mut bench = Workbench::set_up(self.content.check_out(job)?, setup)?;
         let results = bench.run(&plan);

@@ -476,7 +476,7 @@ impl<'p> Prover<'p> {
                 marker: Some(job.marker()),
             },
             cancel: &job.cancel,
-            on_check: &|_| {},
+            on_check: remand_checks::CheckWatch::nobody(),
         };
         let mut bench = Workbench::set_up(work, setup)?;
         let results = bench.run(&CheckPlan::once(specs, Selection::All));
@@ -548,10 +548,8 @@ fn unnoticed(proof: &ChangeProof) -> Option<Finding> {
     let claim = if alive.iter().all(|mutant| mutant.fate == MutantFate::NotReached) {
         "no test runs the changed code".to_string()
     } else {
-        let tried = proof.mutants.len();
-        format!(
-            "no test notices the change: {tried} of its mutants were tried, and none made an assertion fail"
-        )
+        let tried = mutants(proof);
+        format!("no test notices the change: {tried} tried, and no assertion failed")
     };
     let mut found = about(format!("{PROOF}:change"), claim, listed(&alive, proof));
     found.place = Location { file: first.file.clone(), symbol: first.function.clone(), line: first.line };
@@ -649,6 +647,14 @@ fn listed(alive: &[&TriedMutant], proof: &ChangeProof) -> String {
     lines.join("\n")
 }
 
+/// The number of mutants that were tried.
+fn mutants(proof: &ChangeProof) -> String {
+    match proof.mutants.len() {
+        1 => "1 mutant".to_string(),
+        count => format!("{count} mutants"),
+    }
+}
+
 /// The proof in one sentence.
 fn summary(proof: &ChangeProof) -> String {
     let mut ends: BTreeMap<&str, usize> = BTreeMap::new();
@@ -667,11 +673,10 @@ fn summary(proof: &ChangeProof) -> String {
         vec![format!("{} of {} new, changed or fixed tests can fail", proven.count(), proof.tests.len())];
     if !ends.is_empty() {
         let ends: Vec<String> = ends.iter().map(|(word, count)| format!("{count} {word}")).collect();
-        parts.push(format!("{} mutants tried: {}", proof.mutants.len(), ends.join(", ")));
+        parts.push(format!("{} tried: {}", mutants(proof), ends.join(", ")));
     }
     if proof.untried > 0 {
-        let why =
-            if proof.spent_ms >= proof.budget_ms { "the time was spent" } else { "nothing was left to show" };
+        let why = if proof.spent_ms >= proof.budget_ms { "the time ran out" } else { "they were not needed" };
         parts.push(format!("{} not tried, because {why}", proof.untried));
     }
     parts.join("; ")

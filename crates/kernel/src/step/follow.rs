@@ -262,8 +262,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// Marks findings as passed on if they were sent back less far than the work is now. That work starts from scratch,
-    /// so a similar finding in it does not count as a repetition.
+    /// Marks findings as passed on if an earlier remand sent them to a later phase than `target`. The work now starts
+    /// again from `target`, so a similar finding does not count as a repetition.
     fn pass_on(&mut self, lane: Lane, target: PhaseId) {
         if lane != Lane::Main {
             return;

@@ -140,11 +140,16 @@ impl Stepper<'_> {
         memory
     }
 
-    /// Keeps only the first detection of a visit.
+    /// Keeps the first detection of a visit, or the first one that the phase acts on.
     fn record_detection(&mut self, lane: Lane, signal: SignalId, sentence: String) {
-        let detected = &mut self.lane_state_mut(lane).detected;
-        if detected.is_none() {
-            *detected = Some((signal, sentence));
+        let phase = self.program.phase(self.lane_state(lane).phase);
+        let detected = &self.lane_state(lane).detected;
+        let is_new = match detected {
+            None => true,
+            Some((kept, _)) => !phase.acts_on_detection(*kept) && phase.acts_on_detection(signal),
+        };
+        if is_new {
+            self.lane_state_mut(lane).detected = Some((signal, sentence));
         }
     }
 }

@@ -88,7 +88,7 @@ fn proof_lines(report: &ChangeReport) -> Vec<String> {
     let Some(proofs) = &report.proofs else { return Vec::new() };
     let survivors = proofs.mutants.iter().filter(|mutant| mutant.fate == MutantFate::Survived);
     let mut lines = vec![format!(
-        "{} mutants tried, {} survived, {} left untried",
+        "mutants: {} tried, {} of them survived, {} not tried",
         proofs.mutants.len(),
         proofs.survivors(),
         proofs.untried

@@ -101,7 +101,9 @@ fn ledger(checkup: &mut Checkup, home: &Home) {
             let format = remand_ledger::schema::format();
             let runs =
                 format!("{}, {} in progress", amount::counted(runs, "run"), amount::grouped(in_progress));
-            let head = format!("head {}:{}", head.count, head.hash);
+            let hash = head.hash.to_string();
+            let head =
+                format!("{} events, head {}", amount::grouped(head.count), hash.get(..12).unwrap_or(&hash));
             checkup.ok("ledger", format!("format {format}, {runs}, {head}; `remand audit` verifies it"));
         }
         Err(error) => checkup.add_failure("ledger", &CommandFailure::from(error)),
@@ -116,9 +118,12 @@ pub fn sandbox(checkup: &mut Checkup, program: &Path, config: Option<&Config>) {
     let (weaker, absent) = (at(WallLevel::Weaker).count(), at(WallLevel::Absent).count());
     let is_required = config.is_some_and(|config| config.sandbox.required);
     let what = match (weaker, absent) {
-        (0, 0) => format!("complete; agents, checks and hooks are kept from {}", held.join("; ")),
+        (0, 0) => format!("complete, with walls against {}", held.join("; ")),
         _ if held.is_empty() => "nothing is enforced".to_string(),
-        _ => format!("{weaker} walls are weaker and {absent} absent; held: {}", held.join("; ")),
+        _ => format!(
+            "{weaker} walls are weaker and {absent} absent; complete are those against {}",
+            held.join("; ")
+        ),
     };
     match absent {
         0 if weaker == 0 => checkup.ok("sandbox", what),

@@ -2,7 +2,7 @@
 
 use super::attempts::{at_implement, goes_in_a_circle};
 use crate::support::{Run, Setup, approach, happening, ticket};
-use remand_kernel::change::Approach;
+use remand_kernel::change::{Approach, Change, Digest, FileChange, Hunk};
 use remand_kernel::event::Event;
 use remand_workflow::walk::WalkStep;
 
