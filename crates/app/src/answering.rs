@@ -36,8 +36,20 @@ pub enum AnswerError {
     Ledger(#[from] LedgerError),
 }
 
-/// Records the answer to a gate as a request, and returns the id of the request.
+/// Records the answer to a gate as a request of this user, and returns the id of the request.
 pub fn submit(
+    store: &dyn Store,
+    reader: &Reader,
+    redactor: &Redactor,
+    gate: &GateRow,
+    answer: &HumanAnswer,
+) -> Result<i64, AnswerError> {
+    submit_as(&environment::user(), store, reader, redactor, gate, answer)
+}
+
+/// The same, with the name of whoever answers.
+pub fn submit_as(
+    by: &str,
     store: &dyn Store,
     reader: &Reader,
     redactor: &Redactor,
@@ -57,7 +69,7 @@ pub fn submit(
     let event = Event::Answered {
         id,
         option: answer.option.clone(),
-        by: environment::user(),
+        by: by.to_string(),
         note: redactor.redact(&answer.note).into_owned(),
         flags: answer.flags.iter().map(|flag| (flag.clone(), true)).collect(),
         grants: answer.grants,

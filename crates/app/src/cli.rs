@@ -3,9 +3,10 @@
 use crate::commands::graph::GraphFormat;
 use crate::commands::{
     agents, answer, audit, bench, bound, brief, cancel, check, clean, completions, config, converse, costs,
-    defects, demo, diff, doctor, estimate, evidence, export, findings, gaps, gates, gauntlet, glance, graph,
-    import, init, issues, land, log, man, matrix, output, record, reference, rehearse, resume, retry,
-    rollback, rounds, run, runs, show, stats, status, submit, ticket, vet, walk, workflows,
+    defects, deliver, demo, diff, doctor, estimate, evidence, export, findings, gaps, gates, gauntlet,
+    glance, graph, import, init, issues, land, log, man, matrix, mcp, notify, output, record, reference,
+    rehearse, resume, retry, rollback, rounds, run, runs, show, stats, status, submit, ticket, vet, walk,
+    workflows,
 };
 use crate::context::CommandContext;
 use crate::groups;
@@ -123,6 +124,8 @@ impl RemandCli {
             RemandCommand::Land(args) => land::run(&context, args),
             RemandCommand::Log(args) => log::run(&context, args),
             RemandCommand::Man(args) => man::run(&context, args, RemandCli::command()),
+            RemandCommand::Mcp(args) => mcp::run(&context, args),
+            RemandCommand::Notify(args) => notify::run(&context, args),
             RemandCommand::Output(args) => output::run(&context, args),
             RemandCommand::Record(args) => record::run(&context, args),
             RemandCommand::Resume(args) => resume::run(&context, args),
@@ -136,6 +139,7 @@ impl RemandCli {
             RemandCommand::Status(args) => status::run(&context, args),
             RemandCommand::Ticket(args) => ticket::run(&context, args),
             RemandCommand::Vet(args) => vet::run(&context, args),
+            RemandCommand::Deliver(args) => deliver::run(&context, args),
             RemandCommand::Rehearse(args) => rehearse::run(args),
             RemandCommand::Converse(args) => converse::run(args),
             RemandCommand::Submit(args) => submit::run(args),
@@ -221,10 +225,13 @@ pub enum RemandCommand {
     /// changed without `--write`. To use the file as it is, set `[roles.NAME] file = "FILE"` in remand.toml.
     Import(import::Args),
 
-    /// Write a workflow and its roles as agent files of Claude Code, Copilot or opencode
+    /// Write a workflow as agent files of another tool, the set-up of the MCP server, or a run as OpenTelemetry
     ///
-    /// Writes agent definitions, an orchestrator, the references that they name, an entry prompt and a page with a
+    /// With `--to`, writes agent definitions, an orchestrator, the references that they name, an entry prompt and a page with a
     /// drawing of the workflow. In the other tool all of this is advice to a model; here the engine enforces it.
+    ///
+    /// With `--mcp`, writes a plugin for Claude Code, and snippets for Codex, opencode, Gemini CLI and Qwen Code, that
+    /// start `remand mcp`. With `--otlp`, writes or sends the traces and metrics of a run.
     Export(export::Args),
 
     /// Write a short configuration file that names your agent
@@ -352,6 +359,16 @@ pub enum RemandCommand {
     /// anything else differs from what the case states.
     Gauntlet(gauntlet::Args),
 
+    /// Let an agent program start runs and watch them, over MCP on the standard streams
+    ///
+    /// The program can start a run, wait for it, and read its status, findings and evidence. It cannot answer a gate unless
+    /// you name that gate, here or as `mcp.may-answer` in your own settings; gates that are asked in every mode it can never
+    /// answer. Runs are driven by processes of their own, so they outlive the program.
+    Mcp(mcp::Args),
+
+    /// Show how you are told about runs, and try it
+    Notify(notify::Args),
+
     /// Measure the journal and the evidence against their goals
     Bench(bench::Args),
 
@@ -360,6 +377,10 @@ pub enum RemandCommand {
 
     /// Write the manual pages
     Man(man::Args),
+
+    /// Send the notices and traces of a run; the driving process starts this
+    #[command(hide = true)]
+    Deliver(deliver::Args),
 
     /// Play one dispatch of a rehearsal; the engine calls this
     #[command(hide = true)]

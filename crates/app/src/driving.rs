@@ -4,6 +4,7 @@ use crate::answering::{self, HumanAnswer, open_gates};
 use crate::closing::RunClosing;
 use crate::context::CommandContext;
 use crate::host::redactor;
+use crate::notifying::watch::NotifyingWatch;
 use crate::progress;
 use crate::prompt::{GatePrompt, PromptReply};
 use crate::workplace::Workplace;
@@ -22,12 +23,14 @@ pub fn drive(
     mut host: Host<Workshop>,
 ) -> Result<ExitCode, CommandFailure> {
     let stop = Stop::listen();
-    let mut watch = progress::view(context.json, &stop, host.effects().activity());
+    let view = progress::view(context.json, &stop, host.effects().activity());
+    let mut watch = NotifyingWatch::new(view, workplace)?;
     let (reader, redactor) = (workplace.reader()?, redactor(&workplace.config)?);
     let prompt = GatePrompt { reader: &reader, stop: &stop };
     let mut submitted: Option<i64> = None;
     loop {
-        let ends = host.drive(watch.as_mut())?;
+        let ends = host.drive(&mut watch)?;
+        watch.settled(ends.keys());
         if let Some(request) = submitted.take()
             && let RequestFate::Refused(why) = reader.fate(request)?
         {

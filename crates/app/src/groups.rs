@@ -60,7 +60,7 @@ pub const GROUPS: [CommandGroup; 5] = [
     },
     CommandGroup {
         heading: "Plumbing",
-        commands: &["agents", "config", "rollback", "clean", "completions", "man"],
+        commands: &["agents", "config", "mcp", "notify", "rollback", "clean", "completions", "man"],
     },
 ];
 

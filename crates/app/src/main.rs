@@ -28,6 +28,9 @@ mod gate;
 mod answering;
 mod prompt;
 
+mod notifying;
+mod posting;
+
 mod closing;
 mod driving;
 mod progress;

@@ -34,6 +34,7 @@ const HAS_BLOB: &str = "SELECT 1 FROM blobs WHERE id = ?1";
 const STORE_BLOB: &str = "INSERT INTO blobs (id, size, body) VALUES (?1, ?2, ?3)";
 const REQUEST: &str = "INSERT INTO requests (run, at, body) VALUES (?1, ?2, ?3)";
 const CONSUME: &str = "DELETE FROM requests WHERE id = ?1 AND run = ?2 AND refused IS NULL";
+const RECORD_REFUSAL: &str = "INSERT INTO requests (run, at, body, refused) VALUES (?1, ?2, ?3, ?4)";
 const REFUSE: &str = "UPDATE requests SET refused = ?2 WHERE id = ?1 AND refused IS NULL";
 
 /// Writes the log back into the database, as far as readers permit.
@@ -200,6 +201,22 @@ impl Ledger {
             0 => Err(LedgerError::RequestGone { id: request }),
             _ => Ok(()),
         }
+    }
+
+    /// Records a request that was refused before any process could accept it.
+    pub fn record_refusal(
+        &mut self,
+        run: &RunId,
+        at: Millis,
+        event: &Event,
+        reason: &str,
+    ) -> Result<(), LedgerError> {
+        let store = || -> Result<(), Fault> {
+            let body = serde_json::to_string(event)?;
+            self.conn.prepare_cached(RECORD_REFUSAL)?.execute(params![run, at, body, reason])?;
+            Ok(())
+        };
+        store().map_err(|fault| LedgerError::from_fault(&self.path, fault))
     }
 
     /// Counts the commits of this connection from now on.

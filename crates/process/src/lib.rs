@@ -4,6 +4,7 @@ pub mod confine;
 
 mod cancel;
 mod capture;
+mod detached;
 mod ended;
 mod job;
 mod lookup;
@@ -16,6 +17,7 @@ mod stray;
 mod watch;
 
 pub use cancel::Cancel;
+pub use detached::DetachedProcess;
 pub use ended::{CapturedOutput, ExceededLimit, Exit, JobEnd};
 pub use job::{Confinement, ProcessJob, ProcessLimits, Survivors};
 pub use lookup::{ProgramSearch, SpawnError};

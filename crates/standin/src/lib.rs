@@ -15,6 +15,7 @@ mod reply;
 mod schema;
 mod server;
 mod shell;
+mod spoken;
 mod tool_use;
 mod toolbox;
 mod usage;

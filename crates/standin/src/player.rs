@@ -5,6 +5,7 @@ use crate::dispatch::DispatchProgress;
 use crate::plan::{TurnEnd, TurnPlan};
 use crate::reply::{Call, ModelReply};
 use crate::schema;
+use crate::spoken::SpokenTurn;
 use crate::toolbox::Toolbox;
 use crate::usage::turn_share;
 use remand_agents::rehearsal::{Outage, Script, ScriptEntry, ScriptedTokenKinds, missing_entry};
@@ -110,7 +111,22 @@ impl ScriptPlayer {
         self.plans.entry(key).or_insert_with(make).clone()
     }
 
+    /// The reply to a program that works for a person.
+    fn spoken_reply(&mut self, conversation: &Conversation, turn: SpokenTurn) -> PlayedResponse {
+        let (text, call) = match turn {
+            SpokenTurn::Call { tool, arguments } => (String::new(), Some(Call { tool, arguments })),
+            SpokenTurn::Text(text) => (text, None),
+        };
+        let usage = ScriptedTokenKinds { input: 10, output: 2, cached: 0 };
+        let reply =
+            ModelReply { serial: self.next_serial(), model: conversation.model.clone(), text, call, usage };
+        PlayedResponse::Reply { after: Duration::ZERO, reply: Box::new(reply) }
+    }
+
     fn side_reply(&mut self, conversation: &Conversation) -> PlayedResponse {
+        if let Some(turn) = SpokenTurn::of(conversation).filter(|_| !conversation.is_side_request()) {
+            return self.spoken_reply(conversation, turn);
+        }
         let text = match &conversation.response_schema {
             Some(schema) => schema::simple_value(schema).to_string(),
             None => "as rehearsed".to_owned(),

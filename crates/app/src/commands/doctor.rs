@@ -4,12 +4,14 @@ mod checkup;
 mod hello;
 mod hooks;
 mod machine;
+mod outbound;
 mod plants;
 mod project;
 mod restriction;
 mod trial;
 
 use crate::context::CommandContext;
+use crate::workplace::Workplace;
 use crate::{host, workplace};
 use checkup::{Checkup, Health};
 use hooks::HookTrial;
@@ -47,6 +49,10 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
                 hooks::hooks(&mut checkup, context, &repository, config, trial)?;
                 project::roles(&mut checkup, context, config);
                 project::agents(&mut checkup, config);
+                if let Ok(workplace) = Workplace::open(context, Vec::new()) {
+                    outbound::notices(&mut checkup, &workplace);
+                    outbound::telemetry(&mut checkup, &workplace);
+                }
                 if args.checks {
                     try_checks(&mut checkup, context, &repository, config)?;
                 }

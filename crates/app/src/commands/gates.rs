@@ -35,10 +35,11 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     if args.all {
         let row = find_run(&reader, args.run.as_deref())?;
         let gates = reader.gates(&row.run)?;
+        let refused = reader.refused_requests(&row.run)?;
         if context.json {
-            print_json(&json!({ "run": row.run, "gates": gates }))?;
+            print_json(&json!({ "run": row.run, "gates": gates, "refused": refused }))?;
         } else {
-            print(&record::text(&row, &gates, ink))?;
+            print(&record::text(&row, &gates, &refused, ink))?;
         }
         return Ok(ExitCode::Done);
     }

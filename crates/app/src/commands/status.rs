@@ -1,7 +1,7 @@
 //! `remand status`: the runs in progress, or one run in detail.
 
 pub mod overview;
-mod run_status;
+pub mod run_status;
 mod spending;
 mod tasks;
 

@@ -1,9 +1,10 @@
-//! Exports a workflow and its roles as agent files of other tools.
+//! Exports a workflow and its roles as agent files of other tools, and the set-up of the MCP server.
 //!
 //! Except for `files.rs`, the code is pure: it turns a workflow, roles and a tool into files. All text comes from role
 //! files, schemas, the program and the operations. Each module here makes one kind of file.
 
 pub mod files;
+pub mod mcp_client;
 
 mod artifacts;
 mod target;

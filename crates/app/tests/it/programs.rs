@@ -22,6 +22,7 @@ mod patient;
 mod protocol;
 mod reading;
 mod remembering;
+mod serving;
 mod signed_in;
 mod telling;
 mod watched;

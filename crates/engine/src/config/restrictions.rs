@@ -1,5 +1,6 @@
 //! Settings that a repository's file must not contain. Anybody who can change the file could name any program and any
-//! path, so the file cannot give an agent the user's data, widen the sandbox, or choose the state folder.
+//! path, so the file cannot give an agent the user's data, widen the sandbox, choose the state folder, or send anything
+//! anywhere.
 
 use super::effective::Config;
 use super::problem::{ConfigProblem, ValueOrigin};
@@ -11,6 +12,14 @@ const HARMLESS: &[&str] = &["model", "silence"];
 
 /// Keys that open the sandbox to the user's data.
 const WIDENING: &[&str] = &["environment", "checks-environment", "reads", "hooks-write", "unix-sockets"];
+
+/// Sections that only the user's own file may have, and what they choose.
+const OWN: &[(&str, &str)] = &[
+    ("state", "your state folder"),
+    ("notify", "whom Remand tells about your runs"),
+    ("telemetry", "where Remand sends your traces"),
+    ("mcp", "which gates a program may answer for you"),
+];
 
 impl Config {
     /// Settings of the repository's file that widen the sandbox.
@@ -35,14 +44,21 @@ impl Config {
             .collect()
     }
 
-    /// A state folder that the repository's file sets.
-    pub(super) fn foreign_state_folder(&self) -> Option<ConfigProblem> {
-        let (_, setting) = self.settings.iter().find(|(path, _)| path.join(".") == "state.dir")?;
-        matches!(setting.origin, ValueOrigin::Repository(_)).then(|| ConfigProblem {
-            origin: setting.origin.clone(),
-            message: "`state.dir`: a repository cannot choose your state folder".to_string(),
-            remedy: "move `state.dir` to ~/.config/remand/config.toml".to_string(),
-        })
+    /// Settings that only the user's own file may contain, but the repository's does.
+    pub(super) fn foreign_settings(&self) -> Vec<ConfigProblem> {
+        let settings = self.settings.iter().filter_map(|(path, setting)| {
+            let (_, what) =
+                OWN.iter().find(|(section, _)| path.first().is_some_and(|name| name == section))?;
+            Some((path.join("."), setting, what))
+        });
+        settings
+            .filter(|(_, setting, _)| matches!(setting.origin, ValueOrigin::Repository(_)))
+            .map(|(key, setting, what)| ConfigProblem {
+                origin: setting.origin.clone(),
+                message: format!("`{key}`: a repository cannot choose {what}"),
+                remedy: format!("move `{key}` to ~/.config/remand/config.toml"),
+            })
+            .collect()
     }
 
     /// Whether the repository's file sets any key of this agent that is not harmless.

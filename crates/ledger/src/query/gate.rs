@@ -4,7 +4,7 @@ use super::Reader;
 use crate::cell::{GateOption, WithheldOption};
 use crate::column::{Count, Json, Word, column_words};
 use crate::error::LedgerError;
-use crate::fact::{Millis, RunId};
+use crate::fact::{BlobId, Millis, RunId};
 use crate::limit::LimitKind;
 use remand_kernel::change::Approach;
 use rusqlite::Row;
@@ -75,6 +75,13 @@ impl GateRow {
     /// Whether it waits for an answer.
     pub fn is_open(&self) -> bool {
         self.answered_at.is_none() && self.withdrawn_at.is_none()
+    }
+
+    /// A hash of the question and its options, as somebody saw them.
+    pub fn digest(&self) -> BlobId {
+        let seen = (&self.run, &self.command, self.seq, &self.phase, &self.task, &self.question);
+        let offered = (&self.options, &self.withheld, &self.default, self.mandatory);
+        BlobId::of(&serde_json::to_vec(&(seen, offered)).unwrap_or_default())
     }
 
     /// The kernel's name of the limit that it asks about.

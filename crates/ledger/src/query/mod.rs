@@ -47,7 +47,7 @@ pub use journal::{JournalRow, SnapshotRow};
 pub use note::NoteRow;
 pub use operation::OperationRow;
 pub use proof::{MutantRow, TestProofRow};
-pub use request::{RequestFate, RequestRow};
+pub use request::{RefusedRequest, RequestFate, RequestRow};
 pub use result::PassRow;
 pub use ruling::RulingRow;
 pub use run::{RunLimits, RunRow, RunUsed};

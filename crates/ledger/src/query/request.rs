@@ -10,6 +10,8 @@ use serde::Serialize;
 
 const OF_RUN: &str = "SELECT id, run, at, body FROM requests WHERE run = ?1 AND refused IS NULL ORDER BY id";
 const ALL: &str = "SELECT id, run, at, body FROM requests WHERE refused IS NULL ORDER BY id";
+const REFUSED: &str =
+    "SELECT id, run, at, body, refused FROM requests WHERE run = ?1 AND refused IS NOT NULL ORDER BY id";
 const FATE: &str = "SELECT refused FROM requests WHERE id = ?1";
 
 /// A request that no driving process has handled yet.
@@ -19,6 +21,14 @@ pub struct RequestRow {
     pub run: RunId,
     pub at: Millis,
     pub event: Event,
+}
+
+/// A request that was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RefusedRequest {
+    #[serde(flatten)]
+    pub request: RequestRow,
+    pub why: String,
 }
 
 /// What happened to a request.
@@ -41,6 +51,11 @@ impl Reader {
     /// The waiting requests for all runs, oldest first.
     pub fn all_requests(&self) -> Result<Vec<RequestRow>, LedgerError> {
         self.direct_rows(ALL, [], decode)
+    }
+
+    /// The refused requests of a run, oldest first.
+    pub fn refused_requests(&self, run: &RunId) -> Result<Vec<RefusedRequest>, LedgerError> {
+        self.direct_rows(REFUSED, [run], |row| Ok(RefusedRequest { request: decode(row)?, why: row.get(4)? }))
     }
 
     /// What happened to a request. An accepted request is deleted and its id is never used again, so an id without a

@@ -3,11 +3,12 @@
 use crate::commands::runs::heading;
 use crate::gate::phase_and_task;
 use remand_engine::clock;
-use remand_ledger::query::{GateRow, RunRow};
+use remand_kernel::Event;
+use remand_ledger::query::{GateRow, RefusedRequest, RunRow};
 use remand_terminal::table::indented;
 use remand_terminal::{Ink, Tone, invocation, line};
 
-pub fn text(row: &RunRow, gates: &[GateRow], ink: Ink) -> String {
+pub fn text(row: &RunRow, gates: &[GateRow], refused: &[RefusedRequest], ink: Ink) -> String {
     let mut text = format!("{}\n", heading(row));
     if gates.is_empty() {
         text.push_str("no gate was reached\n");
@@ -20,6 +21,15 @@ pub fn text(row: &RunRow, gates: &[GateRow], ink: Ink) -> String {
         let note = gate.note.as_deref().unwrap_or_default();
         if !note.is_empty() {
             text.push_str(&indented(&format!("note: {}", line::one(note)), 2));
+        }
+        for attempt in refused {
+            if let Event::Answered { id, option, by, .. } = &attempt.request.event
+                && id.to_string() == gate.command
+            {
+                let (option, by, why) = (line::one(option), line::one(by), line::one(&attempt.why));
+                let when = clock::iso(attempt.request.at);
+                text.push_str(&indented(&format!("refused: {option}, by {by} at {when}: {why}"), 2));
+            }
         }
     }
     text
