@@ -27,7 +27,7 @@ impl DetachedProcess {
     /// Starts a program whose output goes to new files in a folder. It inherits the environment.
     pub fn start(argv: &[OsString], directory: &Path, folder: &Path) -> io::Result<DetachedProcess> {
         let process = DetachedProcess::in_folder(folder);
-        let files = [&process.stdout, &process.stderr, &process.exit].map(|file| OsString::from(file));
+        let files = [&process.stdout, &process.stderr, &process.exit].map(OsString::from);
         finish(&mut starter(STARTER, &[&files[..], argv].concat(), directory))?;
         Ok(process)
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// The page that explains the other files.
-pub const OVERVIEW: &str = "REMAND-MCP.md";
+pub const OVERVIEW: &str = "README.md";
 
 /// How long a client must wait for an answer: longer than `wait` takes at most.
 const TIMEOUT_SECONDS: u64 = 90;
@@ -51,7 +51,8 @@ pub fn files() -> Vec<ExportedFile> {
             "type": "local", "command": ["remand", "mcp"], "enabled": true, "timeout": TIMEOUT_SECONDS * 1000,
         } },
     });
-    let plugin = json!({ "name": "remand", "version": version, "description": about });
+    let plugin =
+        json!({ "name": "remand", "version": version, "description": about, "license": "MIT OR Apache-2.0" });
     let market = json!({
         "name": "remand",
         "owner": { "name": "Remand" },

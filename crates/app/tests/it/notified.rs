@@ -159,6 +159,47 @@ fn every_channel_can_be_tried_in_the_form_that_it_expects() {
 
 // BY-12
 #[test]
+fn the_desktop_gets_title_and_text_as_they_are() {
+    let place = Place::configured(TRIVIAL);
+    let folder = place.user_home().join("bin");
+    std::fs::create_dir(&folder).expect("a folder");
+    let shown = place.user_home().join("shown");
+    let script = format!("#!/bin/sh\nprintf '%s|' \"$@\" > {}\n", shown.display());
+    std::fs::rename(place.write_program("notify-send", &script), folder.join("notify-send")).expect("moved");
+    place.add_user_settings("[notify]\ndesktop = true\n");
+    let mut command = place.command(&["notify", "--test"]);
+    let usual = std::env::var_os("PATH").expect("PATH");
+    let path = std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&usual)));
+    command.env("PATH", path.expect("a path"));
+    let told = crate::place::shown(command);
+    assert_eq!((told.code, told.out.as_str()), (0, "desktop: delivered\n"), "{}", told.err);
+    let text = std::fs::read_to_string(shown).expect("the arguments");
+    assert_eq!(text, "--app-name=Remand|--|Remand can reach you|project · test · run test|");
+}
+
+// BY-12
+#[test]
+fn a_notice_that_nobody_took_is_told_when_the_run_goes_on() {
+    let place = Place::configured(TRIVIAL);
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    place.add_user_settings(&format!("[notify]\nwebhook = \"http://{gone}/\"\n"));
+    let shown = place.quick(&Script::quick(), &["--budget-dispatches", "1"]);
+    assert_eq!(shown.code, 5, "{}{}", shown.out, shown.err);
+    let has_failed = |all: &Vec<Value>| all[0]["channels"]["webhook"]["failed"].is_object();
+    std::iter::repeat_with(|| stored(&place)).find(has_failed).expect("a failure");
+
+    let receiver = LocalReceiver::answering(&[]);
+    let mut command = place.command(&["resume", &place.latest().run.0]);
+    command.env("REMAND_NOTIFY_WEBHOOK", &receiver.address);
+    assert_eq!(crate::place::shown(command).code, 5);
+    let gate = place.reader().open_gates().expect("gates").remove(0);
+    assert_eq!(receiver.next().json()["gate"]["gate"], gate.command);
+    let is_delivered = |all: &Vec<Value>| all[0]["channels"]["webhook"]["delivered"].is_object();
+    std::iter::repeat_with(|| stored(&place)).find(is_delivered).expect("a delivery");
+}
+
+// BY-12
+#[test]
 fn a_limit_that_is_near_and_a_silent_agent_are_told() {
     let receiver = LocalReceiver::answering(&[]);
     let place = told(&receiver, "on = [\"limit\", \"silent\"]\nsilent-after = \"1s\"\n");

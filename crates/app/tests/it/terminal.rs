@@ -328,3 +328,18 @@ fn plain_output_of_a_resume_starts_with_the_restarted_agents() {
     assert!(again < shown.err.find('⇒').expect("a ruling"), "{}", shown.err);
     assert!(shown.err.contains(" so far"), "{}", shown.err);
 }
+
+// BY-12
+#[test]
+fn the_terminal_of_a_run_shows_a_waiting_gate_if_the_user_wants_that() {
+    let place = Place::configured(TRIVIAL);
+    place.add_user_settings("[notify]\nterminal = \"osc9\"\n");
+    let mut run =
+        TerminalRun::run(&place, &Script::quick(), &["--workflow", "quick", "--budget-dispatches", "1"]);
+    run.wait_for("go-on/stop>");
+    let screen = run.screen();
+    assert_eq!(screen.matches("\u{1b}]9;quick waits for you at ").count(), 1, "{screen:?}");
+    run.types("stop\r");
+    run.wait_for("\u{1b}]9;quick is over: stopped\u{7}");
+    assert_eq!(run.code(), 4);
+}

@@ -9,10 +9,14 @@ use remand_ledger::{Reader, RunId};
 use remand_process::DetachedProcess;
 use remand_terminal::{CommandFailure, line};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The longest name of a client that is recorded, in columns.
 const MAX_CLIENT: usize = 60;
+
+/// How long the output of a process is kept: longer than any run takes.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The repository, the folders of the command line, and the gates that a client may answer.
 #[derive(Clone, Debug)]
@@ -26,8 +30,7 @@ pub struct McpSite {
 
 impl McpSite {
     pub fn new(context: &CommandContext<'_>, may_answer: Vec<String>) -> McpSite {
-        let absolute =
-            |path: &std::path::Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
         McpSite {
             directory: workplace::here(context),
             roles: context.roles.map(absolute),
@@ -71,6 +74,7 @@ impl McpSite {
         if let Some(parent) = folder.parent() {
             remand_git::private_folder(parent).map_err(failed)?;
         }
+        remove_old_jobs(&folder);
         remand_git::private_folder(&folder).map_err(failed)?;
         let mut argv: Vec<OsString> = vec![host::program()?.into(), "--json".into()];
         for (flag, path) in [
@@ -85,6 +89,18 @@ impl McpSite {
         argv.extend(arguments.iter().map(OsString::from));
         let process = DetachedProcess::start(&argv, &self.directory, &folder).map_err(failed)?;
         Ok((id, process))
+    }
+}
+
+/// Removes the output of processes that were started long ago, next to a new folder.
+fn remove_old_jobs(folder: &Path) {
+    let entries = folder.parent().and_then(|parent| std::fs::read_dir(parent).ok());
+    for entry in entries.into_iter().flatten().flatten() {
+        let age = entry.metadata().and_then(|about| about.modified()).ok().and_then(|at| at.elapsed().ok());
+        if age.is_some_and(|age| age > KEPT) {
+            // What cannot be removed now is removed later.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
     }
 }
 
