@@ -156,7 +156,7 @@ fn a_blank_request_is_refused_before_anything_is_created() {
 fn check_without_a_name_checks_the_workflows_of_the_repository_or_else_the_shipped_ones() {
     let place = Place::new();
     let shipped = place.remand(&["check"]);
-    assert_eq!((shipped.code, shipped.out.lines().count()), (0, 6), "{shipped:?}");
+    assert_eq!((shipped.code, shipped.out.lines().count()), (0, 7), "{shipped:?}");
     let quick = std::fs::read_to_string(crate::root().join("workflows/quick.yaml")).expect("quick");
     place.write(".remand/workflows/own.yaml", &quick.replace("name: quick", "name: own"));
     place.write(".remand/workflows/second.yaml", "name: second\n");

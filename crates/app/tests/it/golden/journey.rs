@@ -207,7 +207,10 @@ fn json_output_is_nothing_but_json_and_has_its_keys() {
         (&["output"], &["run", "outputs"]),
         (&["output", "1"], &["run", "output", "text"]),
         (&["diff"], &["run", "task", "base", "patch"]),
-        (&["evidence"], &["run", "tasks", "checks", "findings", "gates", "notes", "totals"]),
+        (
+            &["evidence"],
+            &["run", "tasks", "checks", "findings", "gates", "notes", "totals", "mutants", "test_proofs"],
+        ),
         (&["evidence", "--sqlite", &file], &["run", "file"]),
         (&["evidence", "--export", &folder], &["folder", "manifest"]),
         (&["evidence", "--verify", &folder], &["sound", "manifest"]),
