@@ -15,6 +15,7 @@ use remand_kernel::change::{Change, Digest};
 use remand_kernel::criteria::{CriterionJudgement, Proof};
 use remand_kernel::evidence::RowPhase;
 use remand_kernel::finding::Severity;
+use remand_kernel::program::Work;
 use remand_kernel::signal::Failure;
 use remand_ledger::fact::{Artifact, Check, MalformedCause, Note, NoteKind};
 use remand_ledger::{Blob, BlobId, Facts};
@@ -272,7 +273,11 @@ fn must_be_reverted(prepared: &Prepared<'_>, path: &str) -> bool {
         .findings
         .iter()
         .filter_map(|index| prepared.job.state.findings.get(*index as usize));
-    answered.into_iter().any(|filed| is_about_tests(&filed.finding) && filed.finding.place.file == path)
+    // A reviewer chooses the ids of its findings, so an id alone does not show who found it.
+    let is_of_engine = |phase| matches!(prepared.job.program.phase(phase).work, Work::Operation { .. });
+    answered.into_iter().any(|filed| {
+        is_of_engine(filed.phase) && is_about_tests(&filed.finding) && filed.finding.place.file == path
+    })
 }
 
 /// A reviewer's verdict as an evidence row.

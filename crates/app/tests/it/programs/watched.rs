@@ -33,8 +33,9 @@ enum Counts {
     AtTheEnd,
 }
 
-/// Reads the program's output as the engine does, and returns what people were shown after each line.
-fn shows_its_tools(program: Program, counts: Counts) {
+/// Reads the program's output as the engine does. `file` is what people see while the program writes the file; the model
+/// of Codex writes it with a command.
+fn shows_its_tools(program: Program, file: &str, counts: Counts) {
     let Some(desk) = Desk::at(Place::configured(TRIVIAL), SCRIPT) else { return };
     let shown = desk.quick(program);
     assert_eq!(shown.code, 0, "{shown:?}");
@@ -52,15 +53,15 @@ fn shows_its_tools(program: Program, counts: Counts) {
     }
     let is_seen = |what: &str| activities.iter().any(|activity| activity.contains(what));
     assert!(is_seen("watched"), "the command: {activities:#?}\n{output}");
-    assert!(is_seen("sums/sub.py"), "the file: {activities:#?}\n{output}");
+    assert!(is_seen(file), "the file: {activities:#?}\n{output}");
     assert_eq!(is_seen("tokens so far"), counts == Counts::AfterEachCall, "{activities:#?}\n{output}");
 }
 
 // UP-09 UP-11
 each! { shows_its_tools:
-    claude = CLAUDE, Counts::AfterEachCall;
-    codex = CODEX, Counts::AtTheEnd;
-    opencode = OPENCODE, Counts::AfterEachCall;
-    gemini = GEMINI, Counts::AtTheEnd;
-    qwen = QWEN, Counts::AfterEachCall;
+    claude = CLAUDE, "sums/sub.py", Counts::AfterEachCall;
+    codex = CODEX, "command_execution /bin/bash -lc \"mkdir -p ", Counts::AtTheEnd;
+    opencode = OPENCODE, "sums/sub.py", Counts::AfterEachCall;
+    gemini = GEMINI, "sums/sub.py", Counts::AtTheEnd;
+    qwen = QWEN, "sums/sub.py", Counts::AfterEachCall;
 }

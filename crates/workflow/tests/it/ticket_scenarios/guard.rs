@@ -197,6 +197,20 @@ fn a_revision_amended_after_its_review_does_not_return_to_a_failed_approach_eith
     assert_eq!(run.last(), "amend: oscillation → to findings");
 }
 
+// DR-12
+#[test]
+fn a_reversal_that_the_phase_ignores_does_not_hide_an_approach_that_failed() {
+    let mut run = failed_before(&[BLOCK]);
+    let (rows, blocks) = ("let order = rows;", "let order = blocks;");
+    for (tree, removed, added) in [(1, rows, blocks), (2, blocks, rows)] {
+        let hunk = Hunk { removed: vec![removed.to_string()], added: vec![added.to_string()] };
+        let file = FileChange { path: "src/solver.rs".to_string(), hunks: vec![hunk], generated: false };
+        let change = Change { tree: Digest(tree), files: vec![file], ..Change::default() };
+        run.happens(WalkStep { change: Some(change), ..stating("findings", BLOCK_AGAIN) });
+    }
+    assert_eq!(run.last(), "findings: oscillation → to tried-before");
+}
+
 // DR-12, DR-10
 #[test]
 fn a_design_that_the_guard_refused_is_not_put_on_the_list_as_tried() {
