@@ -19,7 +19,7 @@ pub mod tests;
 mod tree;
 pub mod tricks;
 
-pub use adapt::{with_failing_tests, with_renamed, without_imports};
+pub use adapt::{OtherNames, with_failing_tests, with_renamed, without_imports};
 pub use definition::{ChangedDefinition, Definition, DefinitionKind, changed_definitions};
 pub use error::SyntaxError;
 pub use function::{Body, Function, signature};

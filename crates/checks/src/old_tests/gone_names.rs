@@ -2,17 +2,19 @@
 
 use crate::asked::{asks_to_change, contains_word};
 use crate::sides::{ChangedFile, FileVersion, Sides};
-use remand_source::{DefinitionKind, Language, ParsedSource, with_renamed, without_imports};
+use remand_source::{
+    DefinitionKind, Language, OtherNames, ParsedSource, with_renamed, with_test_parts, without_imports,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Names that the production code of the base has and that of the head does not.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoneNames {
     /// Names for which the request gives another one.
-    renamed: Vec<(String, String)>,
+    renamed: OtherNames<Vec<(String, String)>>,
     /// All others.
-    gone: BTreeSet<String>,
+    gone: OtherNames<BTreeSet<String>>,
     /// The parts of changed signatures that only one version has, by function.
     signatures: BTreeMap<String, BTreeSet<String>>,
 }
@@ -24,6 +26,8 @@ type Named = (String, NameClass);
 enum NameClass {
     Definition(DefinitionKind),
     File,
+    /// A field, a parameter, or another identifier.
+    Word,
 }
 
 impl GoneNames {
@@ -31,21 +35,29 @@ impl GoneNames {
     pub fn find(sides: &Sides, words: &str) -> GoneNames {
         let (before, after) = (names(sides, |file| &file.base), names(sides, |file| &file.head));
         let added: Vec<&Named> = after.difference(&before).collect();
-        let mut names = GoneNames::default();
+        let mut renamed = OtherNames { definitions: Vec::new(), files: Vec::new() };
+        let mut gone = OtherNames { definitions: BTreeSet::new(), files: BTreeSet::new() };
         for (old, class) in before.difference(&after) {
             let near = |new: &&&Named| distance(words, old, &new.0);
             let candidates = added.iter().filter(|(new, other)| {
                 other == class && contains_word(words, old) && contains_word(words, new)
             });
-            match candidates.min_by_key(near) {
-                Some((new, _)) => names.renamed.push((old.clone(), new.clone())),
-                None => {
-                    names.gone.insert(old.clone());
+            match (candidates.min_by_key(near), class) {
+                (Some((new, _)), NameClass::Definition(_)) => {
+                    renamed.definitions.push((old.clone(), new.clone()))
+                }
+                (Some((new, _)), NameClass::File) => renamed.files.push((old.clone(), new.clone())),
+                (Some((new, _)), NameClass::Word) => renamed.definitions.push((old.clone(), new.clone())),
+                (None, NameClass::Word) => {}
+                (None, NameClass::Definition(_)) => {
+                    gone.definitions.insert(old.clone());
+                }
+                (None, NameClass::File) => {
+                    gone.files.insert(old.clone());
                 }
             }
         }
-        names.signatures = signatures(sides);
-        names
+        GoneNames { renamed, gone, signatures: signatures(sides) }
     }
 
     /// An old test file with the names that the request gives.
@@ -58,18 +70,11 @@ impl GoneNames {
         without_imports(language, text, &self.gone)
     }
 
-    /// The renamed names that a test uses, each with its new name.
-    pub fn renamed_among<'n>(
-        &'n self,
-        uses: &BTreeSet<String>,
-    ) -> impl Iterator<Item = &'n (String, String)> {
-        self.renamed.iter().filter(|(old, _)| uses.contains(old))
-    }
-
     /// Why a test may fail that uses these names, other than by an assertion: the user wants a name to go, or names what
     /// is new in a signature. A clause that completes "because".
     pub fn why_released(&self, uses: &BTreeSet<String>, words: &str) -> Option<String> {
-        let mut gone = self.gone.iter().filter(|name| uses.contains(*name));
+        let all = self.gone.definitions.iter().chain(&self.gone.files);
+        let mut gone = all.filter(|name| uses.contains(*name));
         if let Some(name) = gone.find(|name| asks_to_change(words, name)) {
             return Some(format!("the request asks to remove `{name}`"));
         }
@@ -96,6 +101,10 @@ fn names<'s>(sides: &'s Sides, version: impl Fn(&'s ChangedFile) -> &'s FileVers
         let definitions =
             source.definitions().into_iter().filter(|definition| !is_for_tests(definition.start));
         found.extend(definitions.map(|definition| (definition.name, NameClass::Definition(definition.kind))));
+        let code = with_test_parts(language, text, "").text;
+        let tokens = ParsedSource::parse(language, &code).map(|source| source.all_tokens());
+        let words = tokens.into_iter().flatten().filter(|token| is_identifier(token));
+        found.extend(words.map(|word| (word, NameClass::Word)));
     }
     found
 }
@@ -141,6 +150,11 @@ fn identifiers(text: &str) -> BTreeSet<String> {
         .filter(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '_'))
         .map(str::to_string)
         .collect()
+}
+
+fn is_identifier(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && token.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$')
 }
 
 /// How far apart two names are in a text.

@@ -8,6 +8,9 @@ mod mend;
 mod release;
 mod values;
 
+#[cfg(test)]
+mod old_tests_tests;
+
 use crate::failure::{is_short_for, texts_of_failures};
 use crate::integrity::ends_with_name;
 use crate::result::{CheckResult, TestListing, earlier};
@@ -57,9 +60,9 @@ impl BrokenTest {
     }
 }
 
-/// The tests of a check that must pass as they were: those that passed at the base, and those that failed there and are
-/// wanted.
-pub fn expected(check: &str, at_base: &[CheckResult], wanted: &BTreeSet<String>) -> BTreeSet<String> {
+/// The tests of a check that must pass as they were: those that passed at the base, and those that failed there and
+/// must pass now.
+pub fn expected(check: &str, at_base: &[CheckResult], must_pass: &BTreeSet<String>) -> BTreeSet<String> {
     let mut ends: BTreeMap<&str, BTreeSet<TestEnd>> = BTreeMap::new();
     for result in earlier(at_base, check).filter(|result| result.listing != TestListing::ChangedFiles) {
         for test in &result.tests {
@@ -70,7 +73,7 @@ pub fn expected(check: &str, at_base: &[CheckResult], wanted: &BTreeSet<String>)
         let always = |end: TestEnd| ends.len() == 1 && ends.contains(&end);
         // A module that cannot be loaded is listed as a test.
         !name.contains("_FailedTest")
-            && (always(TestEnd::Passed) || always(TestEnd::Failed) && wanted.contains(name))
+            && (always(TestEnd::Passed) || always(TestEnd::Failed) && must_pass.contains(name))
     };
     ends.iter().filter(|(name, ends)| is_expected(name, ends)).map(|(name, _)| name.to_string()).collect()
 }
@@ -128,11 +131,21 @@ pub fn broken(
 
 /// Why a test has no result, if the check as a whole says it.
 fn missing_message(now: &CheckResult) -> String {
-    if now.passed() { String::new() } else { telling(&now.snippet) }
+    if now.passed() {
+        String::new()
+    } else if now.reason.is_empty() {
+        telling(&now.snippet)
+    } else {
+        shortened(&now.reason)
+    }
 }
 
 /// The line of a failure that says most.
 fn telling(text: &str) -> String {
+    let value_of = |key: &str| text.lines().find_map(|line| line.trim().strip_prefix(key)).map(str::trim);
+    if let (Some(wanted), Some(found)) = (value_of("expected: "), value_of("actual: ")) {
+        return shortened(&format!("expected {wanted}, found {found}"));
+    }
     let lines = || text.lines().map(str::trim).filter(|line| line.chars().any(char::is_alphanumeric));
     let starts = [
         "assert",
@@ -157,6 +170,10 @@ fn telling(text: &str) -> String {
         lines().skip(at + 1).take(2).filter(|line| line.starts_with("left:") || line.starts_with("right:")),
     );
     let all = parts.join(", ");
-    let text: String = all.chars().take(MAX_MESSAGE).collect();
-    if text.len() < all.len() { format!("{text}…") } else { text }
+    shortened(&all)
+}
+
+fn shortened(text: &str) -> String {
+    let short: String = text.chars().take(MAX_MESSAGE).collect();
+    if short.len() < text.len() { format!("{short}…") } else { short }
 }

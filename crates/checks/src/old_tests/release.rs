@@ -13,6 +13,7 @@ use crate::sides::{ChangedFile, Reason, Side, Sides};
 use crate::spec::Parser;
 use remand_kernel::change::TestEnd;
 use remand_source::{Language, ParsedSource};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Everything that a release can rest on.
@@ -98,8 +99,11 @@ impl Release<'_> {
 
     /// Whether the change replaces nothing but values of the test, and the request names the new ones and what they are about.
     fn new_value(&self, test: &BrokenTest, subject: &TestSubject) -> Option<String> {
-        let passes_now =
-            self.head.tests.iter().any(|now| now.name == test.name && now.end == TestEnd::Passed);
+        // A new value of a case may be a part of its name.
+        let bare = |name: &str| name.split('[').next().unwrap_or(name).to_string();
+        let of_test = self.head.tests.iter().filter(|now| bare(&now.name) == bare(&test.name));
+        let ends: BTreeSet<TestEnd> = of_test.map(|now| now.end).collect();
+        let passes_now = ends.len() == 1 && ends.contains(&TestEnd::Passed);
         if test.how != BrokenHow::Failed || !passes_now {
             return None;
         }

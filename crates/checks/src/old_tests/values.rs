@@ -129,7 +129,7 @@ pub fn names_value(words: &str, value: &str) -> bool {
 /// Whether words name what a value has in place of another one: only the part that differs.
 fn names_difference(words: &str, from: &str, to: &str) -> bool {
     let (from, to) = (content(from), content(to));
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let is_word = char::is_alphanumeric;
     let mut start = from
         .chars()
         .zip(to.chars())
@@ -182,7 +182,7 @@ pub fn plain_tokens(text: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     let mut was_word = false;
     for c in text.chars() {
-        let is_word = c.is_alphanumeric() || c == '_';
+        let is_word = c.is_alphanumeric();
         match tokens.last_mut().filter(|_| is_word && was_word) {
             Some(last) => last.push(c),
             None if !c.is_whitespace() => tokens.push(c.to_string()),

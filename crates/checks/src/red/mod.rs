@@ -48,8 +48,6 @@ pub struct RedTest {
     pub ruling: RedRuling,
     /// A clause that completes "because".
     pub why: String,
-    /// Whether the words of the request or the plan want it to pass, whatever the change does.
-    pub is_wanted: bool,
 }
 
 /// Whether a test that failed before the change must pass.
@@ -86,8 +84,7 @@ struct Judge<'j> {
 impl Judge<'_> {
     fn rule(&self, subject: &TestSubject, names_one: bool) -> RedTest {
         let (ruling, why) = self.ruling(subject, names_one);
-        let is_wanted = self.named(subject).is_some() || self.request.asks_for_green_tests() && !names_one;
-        RedTest { name: subject.name.clone(), ruling, why, is_wanted }
+        RedTest { name: subject.name.clone(), ruling, why }
     }
 
     fn ruling(&self, subject: &TestSubject, names_one: bool) -> (RedRuling, String) {

@@ -15,10 +15,10 @@ mod sides_tests;
 
 use super::deciding::decided_by;
 use super::red::BaseFile;
-use super::spec::CheckSpec;
+use super::spec::{CheckSpec, Parser};
 use remand_source::{Language, has_test_parts, is_for_tests_only, is_test_file, test_modules};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use composition::{Composition, Half};
 use manifest::Manifest;
@@ -101,13 +101,8 @@ impl Sides {
     /// The same sides, with other texts for source files with tests of the base.
     #[must_use]
     pub fn adapted(mut self, adapt: impl Fn(Language, &str) -> String) -> Sides {
-        for (file, _) in self
-            .files
-            .values()
-            .filter(|(_, file)| file.base.text().is_some())
-            .filter(|(side, _)| *side != Side::Production)
-            .map(|(side, file)| (file, side))
-        {
+        let of_tests = self.files.values().filter(|(side, _)| *side != Side::Production);
+        for (_, file) in of_tests {
             let language = Language::of(Path::new(&file.path)).filter(|language| language.is_code());
             let current = self.adapted.get(&file.path).map(String::as_str).or(file.base.text());
             let (Some(language), Some(current)) = (language, current) else { continue };
@@ -124,6 +119,30 @@ impl Sides {
     pub fn accepting(mut self, paths: impl IntoIterator<Item = String>) -> Sides {
         self.accepted.extend(paths);
         self
+    }
+
+    /// Whether the change adds files with tests, each of which runs in a process of its own, and does nothing else to the
+    /// side of the tests: then the other tests are as they were.
+    pub fn adds_only_isolated_tests(&self, specs: &[CheckSpec]) -> bool {
+        let is_isolated = |(path, (side, file)): (&str, &(Side, ChangedFile))| {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+            let has_process = specs.iter().all(|spec| match spec.parser {
+                Parser::Cargo | Parser::Nextest => {
+                    name.ends_with(".rs") && (folder == "tests" || folder.ends_with("/tests"))
+                }
+                Parser::Node => [".test.js", ".test.mjs", ".test.cjs"].iter().any(|end| name.ends_with(end)),
+                _ => false,
+            });
+            file.base == FileVersion::Absent && *side == Side::Tests(Reason::Place) && has_process
+        };
+        let Composition { whole, mixed, unplaced } = self.with_tests_of(Half::Base);
+        let known = |path: &PathBuf| {
+            let (path, file) = path.to_str().and_then(|path| self.files.get_key_value(path))?;
+            Some((path.as_str(), file))
+        };
+        mixed.is_empty()
+            && unplaced.is_empty()
+            && whole.iter().all(|path| known(path).is_some_and(is_isolated))
     }
 
     /// The text of a file of the base, as its tests are used.
@@ -179,8 +198,8 @@ impl Finder<'_> {
             Some(language) if language.is_code() => self.side_of_code(file, language),
             Some(_) | None if file.base != FileVersion::Absent && data::may_be_expected(path) => {
                 let code = self.divided_code();
-                let is_named = data::is_named(path, &code.production);
-                if is_named { Side::Production } else { Side::Tests(Reason::Data) }
+                let is_of_tests = data::is_of_tests(path, &code.tests, &code.production);
+                if is_of_tests { Side::Tests(Reason::Data) } else { Side::Production }
             }
             Some(_) | None => Side::Production,
         }

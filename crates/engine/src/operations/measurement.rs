@@ -44,8 +44,8 @@ pub struct Measurement {
     pub before: Vec<CheckResult>,
     /// The results on the tree that the lane started from.
     pub at_start: Vec<CheckResult>,
-    /// The tests that failed before the change and are wanted to pass.
-    pub wanted: BTreeSet<String>,
+    /// The tests that failed before the change and must pass.
+    pub must_pass: BTreeSet<String>,
     /// The files that differ from the base.
     changed: Vec<String>,
     /// The tree of the task's baseline rows, if any were measured.
@@ -151,7 +151,7 @@ pub fn measure(
         discrepancies: Vec::new(),
         before: Vec::new(),
         at_start,
-        wanted: red.wanted(),
+        must_pass: red.must_pass(),
         changed,
         baseline_tree: start.tree.filter(|_| !start.results.is_empty()),
         occasion,

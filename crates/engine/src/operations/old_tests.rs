@@ -20,6 +20,7 @@ use remand_kernel::finding::{Category, Finding, FindingKind, Severity};
 use remand_ledger::fact::NoteKind;
 use remand_ledger::{BlobId, Reader};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// Precedes the name of a check in the name of its row.
 pub const OLD_TESTS: &str = "old-tests:";
@@ -32,34 +33,30 @@ const MAX_NAMED: usize = 5;
 /// Characters of a tree id in the name of a work tree.
 const SHORT_ID_DIGITS: usize = 12;
 
-/// Runs each affected check with the tests of the base, and adds a row for each, findings for tests that do not pass, and
-/// warnings for those that are released. The checks have passed with the new tests.
-pub fn judge(
+/// Runs each affected check with the tests of the base. The checks have passed with the new tests.
+pub fn run(
     job: &Job,
     lane: &LaneContent,
     task: Option<&str>,
     tested: &TestedChange,
-    measured: &mut Measurement,
-    done: &mut Done,
-) -> Result<(), Trouble> {
+    measured: &Measurement,
+) -> Result<OldTestsOutcome, Trouble> {
     let reader = job.site.reader()?;
     let announced = PlannedTests::read(job, &reader)?.announced(task);
     let words = current_request(&job.site, &reader)?;
-    let Some(old) = OldTests::new(job, lane, tested, measured, (announced, words))? else { return Ok(()) };
+    let mut outcome = OldTestsOutcome::default();
+    let Some(old) = OldTests::new(job, lane, tested, measured, (announced, words))? else {
+        return Ok(outcome);
+    };
     let results = old.results(&reader)?;
     refuse_incomplete(job, &results)?;
-    let mut outcome = Outcome::default();
     for (path, why) in &old.accepted {
         outcome.releases.push(format!("`{path}` counts in its new version, because {why}"));
     }
     for result in results {
         outcome.add(&old, result)?;
     }
-    for text in &outcome.releases {
-        done.note(NoteKind::Warning, job.site.redact(text));
-    }
-    measured.add_results(job, &outcome.rows, outcome.findings);
-    Ok(())
+    Ok(outcome)
 }
 
 struct OldTests<'o> {
@@ -93,11 +90,14 @@ impl<'o> OldTests<'o> {
         let sides = tested.change.sides.clone().accepting(accepted.iter().map(|(path, _)| path.clone()));
         let sides = sides.adapted(|language, text| names.renamed_in(language, text));
         let change = SidedChange { sides, ..tested.change.clone() };
+        if change.sides.adds_only_isolated_tests(&tested.specs) {
+            return Ok(None);
+        }
         let Some(composed) = change.with_tests_of(job, Half::Base)? else { return Ok(None) };
         let checks: Vec<(CheckSpec, BTreeSet<String>)> = tested
             .specs
             .iter()
-            .map(|spec| (spec.clone(), expected(&spec.name, &measured.at_start, &measured.wanted)))
+            .map(|spec| (spec.clone(), expected(&spec.name, &measured.at_start, &measured.must_pass)))
             .filter(|(_, expected)| !expected.is_empty())
             .collect();
         let old = OldTests {
@@ -142,10 +142,12 @@ impl<'o> OldTests<'o> {
         Ok(self.checks.iter().filter_map(|(spec, _)| known.remove(&spec.name)).collect())
     }
 
-    /// The result of a check on the same content, if it is the base or the changed code.
+    /// The result of a check on the same content, if it is the base or the changed code. The row of the old tests has another
+    /// name, so it must not be found under the key of that result.
     fn known_by_tree(&self, check: &str) -> Option<CheckResult> {
         let of_check = |results: &[CheckResult]| {
-            results.iter().find(|result| result.name == check && result.counts()).cloned()
+            let result = results.iter().find(|result| result.name == check && result.counts())?;
+            Some(CheckResult { reuse: None, ..result.clone() })
         };
         if self.composed.tree == self.tested.base {
             of_check(&self.measured.at_start)
@@ -197,7 +199,7 @@ impl<'o> OldTests<'o> {
         let mut content = self.lane.holding(&self.composed.tree);
         let purpose: String =
             self.composed.tree.to_string().chars().take(SHORT_ID_DIGITS).collect::<String>();
-        let mut mends = 0;
+        let (mut mends, mut spent) = (0, Duration::ZERO);
         let results = loop {
             let apart = content.apart(&format!("the tests as they were, {purpose}"));
             let results = self.tested.run(self.job, &apart, &plan)?;
@@ -210,11 +212,13 @@ impl<'o> OldTests<'o> {
             let files: FileContents =
                 files.into_iter().map(|(path, text)| (path, text.map(String::into_bytes))).collect();
             content = content.holding(&self.job.trees.with_files(&content.tree, &files)?);
+            spent += results.iter().map(|result| result.duration).sum::<Duration>();
             mends += 1;
         };
         self.lane.apart(&format!("the tests as they were, {purpose}")).give_back(self.job)?;
         let section = mended.section();
         let with_section = |mut result: CheckResult| {
+            result.duration += std::mem::take(&mut spent);
             result.output.extend_from_slice(section.as_bytes());
             result
         };
@@ -249,13 +253,21 @@ impl<'o> OldTests<'o> {
 
 /// What is reported about the old tests.
 #[derive(Default)]
-struct Outcome {
+pub struct OldTestsOutcome {
     rows: Vec<CheckResult>,
     findings: Vec<Finding>,
     releases: Vec<String>,
 }
 
-impl Outcome {
+impl OldTestsOutcome {
+    /// Adds a row for each check, findings for tests that do not pass, and warnings for those that are released.
+    pub fn report(self, job: &Job, measured: &mut Measurement, done: &mut Done) {
+        for text in &self.releases {
+            done.note(NoteKind::Warning, job.site.redact(text));
+        }
+        measured.add_results(job, &self.rows, self.findings);
+    }
+
     fn add(&mut self, old: &OldTests<'_>, result: CheckResult) -> Result<(), Trouble> {
         let Some((spec, expected)) = old.checks.iter().find(|(spec, _)| spec.name == result.name) else {
             return Ok(());
@@ -341,7 +353,7 @@ fn findings(result: &CheckResult, failed: &[&BrokenTest], files: Vec<String>) ->
         found.place.symbol.clone_from(&test.name);
         found.impact = "what the test guaranteed before the change no longer holds".to_string();
         found.recommendation = "make the new code pass the test as it was; if it shall expect something else, the request must name the \
-                                new value, or the plan must list the test in `removes_tests` of the task"
+                                new value, or the plan must list the test in `removes_tests` of the task (`--release TEST` for a given change)"
             .to_string();
         found
     };

@@ -46,9 +46,10 @@ impl RedRulings {
         Ok(rulings)
     }
 
-    /// The tests that the request or the plan wants to pass.
-    pub fn wanted(&self) -> BTreeSet<String> {
-        self.tests.iter().filter(|test| test.is_wanted).map(|test| test.name.clone()).collect()
+    /// The tests that must pass.
+    pub fn must_pass(&self) -> BTreeSet<String> {
+        let must_pass = self.tests.iter().filter(|test| test.ruling == RedRuling::MustPass);
+        must_pass.map(|test| test.name.clone()).collect()
     }
 
     /// A finding for each test that must pass and does not.
