@@ -77,7 +77,12 @@ pub fn integrity(edited: &[Edited], announced: &Announced, known: &BeforeChange)
     };
     let before = test_files(|file| file.before.as_deref());
     let after = test_files(|file| file.after.as_deref());
+    let gone = removed_as_asked(edited, &announced.words);
     for weakening in tests::compare(&before, &after) {
+        if let Some(name) = subject_among(&gone, &weakening, &before) {
+            found.notes.push(format!("{}, as the request asks to remove `{name}`", claim(&weakening)));
+            continue;
+        }
         found.add_weakening(&weakening, announced, &known.failed);
     }
     for file in edited {
@@ -94,6 +99,37 @@ pub fn integrity(edited: &[Edited], announced: &Announced, known: &BeforeChange)
         }
     }
     found
+}
+
+/// The definitions that the change removes as the request asks.
+fn removed_as_asked(edited: &[Edited], words: &str) -> BTreeSet<String> {
+    let names = |text_of: fn(&Edited) -> Option<&str>| -> BTreeSet<String> {
+        let code = edited.iter().filter(|file| !is_test_file(Path::new(&file.path)));
+        code.flat_map(|file| {
+            let language = Language::of(Path::new(&file.path)).filter(|language| language.is_code());
+            let source = language
+                .and_then(|language| ParsedSource::parse(language, text_of(file).unwrap_or_default()));
+            source.map(|source| source.definitions()).unwrap_or_default()
+        })
+        .map(|definition| definition.name)
+        .collect()
+    };
+    let (before, after) = (names(|file| file.before.as_deref()), names(|file| file.after.as_deref()));
+    before.difference(&after).filter(|name| asks_to_change(words, name)).cloned().collect()
+}
+
+/// The removed definition that a removed test uses.
+fn subject_among<'g>(
+    gone: &'g BTreeSet<String>,
+    weakening: &Weakening,
+    before: &[TestFile],
+) -> Option<&'g String> {
+    if weakening.kind != WeakeningKind::Removed {
+        return None;
+    }
+    let file = before.iter().find(|file| file.path == weakening.file)?;
+    let test = file.tests.iter().find(|test| test.path == weakening.path)?;
+    gone.iter().find(|name| test.tokens.contains(name))
 }
 
 /// Whether tests ran before the change.
@@ -341,7 +377,8 @@ impl Announced {
         is_listed || is_named
     }
 
-    fn has_file(&self, path: &str) -> bool {
+    /// Whether the change of a settings file is announced.
+    pub fn has_file(&self, path: &str) -> bool {
         let covers =
             |entry: &String| entry == path || (entry.ends_with('/') && path.starts_with(entry.as_str()));
         let name = path.rsplit('/').next().unwrap_or(path);

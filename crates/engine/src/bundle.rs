@@ -57,6 +57,7 @@ pub fn text(reader: &Reader, run: &RunId) -> Result<String, LedgerError> {
     let confidence_effects = confidence_effects(reader, run)?;
     page.confidence(&row, &findings, &notes, &confidence_effects);
     page.tasks(reader, run, &checks)?;
+    page.old_tests(&checks);
     page.proofs(reader, run, &checks)?;
     page.reviews(reader, run, &checks)?;
     let judged = judged_findings(reader, run, &findings)?;

@@ -25,6 +25,7 @@ mod mcp;
 mod money;
 mod monorepo;
 mod notified;
+mod old_tests;
 mod other_tools;
 mod outcomes;
 mod outputs;

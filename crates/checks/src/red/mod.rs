@@ -10,12 +10,11 @@ mod touch;
 mod red_tests;
 
 use super::integrity::Edited;
-use mention::Wording;
 use std::collections::BTreeSet;
-use subject::TestSubject;
 use touch::CodeChange;
 
-pub use subject::BaseFile;
+pub use mention::Wording;
+pub use subject::{BaseFile, TestSubject};
 
 /// The texts and files that decide about the tests that failed before the change.
 #[derive(Clone, Copy, Debug)]

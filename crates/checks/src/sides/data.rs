@@ -35,13 +35,14 @@ pub fn may_be_expected(path: &str) -> bool {
     !is_tool && extension.is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))
 }
 
-/// Whether source files name a data file, or the folder that it is in.
-pub fn is_named(path: &str, code: &[BaseFile]) -> bool {
+/// Whether a data file is read by tests rather than by production code: whoever names the file itself counts more than
+/// whoever names its folder.
+pub fn is_of_tests(path: &str, tests: &[BaseFile], production: &[BaseFile]) -> bool {
     let (name, folder) = (file_name(path), file_name(folder(path)));
-    code.iter().any(|file| {
-        let text = file.text.as_str();
-        has_word(text, name) || (folder.len() > 2 && is_quoted(text, folder))
-    })
+    let names_file = |code: &[BaseFile]| code.iter().any(|file| has_word(&file.text, name));
+    let names_folder =
+        |code: &[BaseFile]| folder.len() > 2 && code.iter().any(|file| is_quoted(&file.text, folder));
+    !names_file(production) && (names_file(tests) || !names_folder(production))
 }
 
 /// Whether a name is a part of a string literal, alone or in a path.

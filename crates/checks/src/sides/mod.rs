@@ -15,10 +15,10 @@ mod sides_tests;
 
 use super::deciding::decided_by;
 use super::red::BaseFile;
-use super::spec::CheckSpec;
+use super::spec::{CheckSpec, Parser};
 use remand_source::{Language, has_test_parts, is_for_tests_only, is_test_file, test_modules};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use composition::{Composition, Half};
 use manifest::Manifest;
@@ -80,6 +80,10 @@ pub enum Reason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sides {
     files: BTreeMap<String, (Side, ChangedFile)>,
+    /// Texts that stand for files of the base, by path.
+    adapted: BTreeMap<String, String>,
+    /// Files on the side of the tests whose new version is accepted.
+    accepted: BTreeSet<String>,
 }
 
 impl Sides {
@@ -87,7 +91,63 @@ impl Sides {
     pub fn find(changed: Vec<ChangedFile>, specs: &[CheckSpec], base: &dyn BaseSources) -> Sides {
         let mut finder = Finder { settings: RunnerSettings::read(specs, base), specs, base, code: None };
         let with_side = |file: ChangedFile| (file.path.clone(), (finder.side(&file), file));
-        Sides { files: changed.into_iter().map(with_side).collect() }
+        Sides {
+            files: changed.into_iter().map(with_side).collect(),
+            adapted: BTreeMap::new(),
+            accepted: BTreeSet::new(),
+        }
+    }
+
+    /// The same sides, with other texts for source files with tests of the base.
+    #[must_use]
+    pub fn adapted(mut self, adapt: impl Fn(Language, &str) -> String) -> Sides {
+        let of_tests = self.files.values().filter(|(side, _)| *side != Side::Production);
+        for (_, file) in of_tests {
+            let language = Language::of(Path::new(&file.path)).filter(|language| language.is_code());
+            let current = self.adapted.get(&file.path).map(String::as_str).or(file.base.text());
+            let (Some(language), Some(current)) = (language, current) else { continue };
+            let text = adapt(language, current);
+            if text != current {
+                self.adapted.insert(file.path.clone(), text);
+            }
+        }
+        self
+    }
+
+    /// The same sides, with the new version of these files on both sides.
+    #[must_use]
+    pub fn accepting(mut self, paths: impl IntoIterator<Item = String>) -> Sides {
+        self.accepted.extend(paths);
+        self
+    }
+
+    /// Whether the change adds files with tests, each of which runs in a process of its own, and does nothing else to the
+    /// side of the tests: then the other tests are as they were.
+    pub fn adds_only_isolated_tests(&self, specs: &[CheckSpec]) -> bool {
+        let is_isolated = |(path, (side, file)): (&str, &(Side, ChangedFile))| {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+            let has_process = specs.iter().all(|spec| match spec.parser {
+                Parser::Cargo | Parser::Nextest => {
+                    name.ends_with(".rs") && (folder == "tests" || folder.ends_with("/tests"))
+                }
+                Parser::Node => [".test.js", ".test.mjs", ".test.cjs"].iter().any(|end| name.ends_with(end)),
+                _ => false,
+            });
+            file.base == FileVersion::Absent && *side == Side::Tests(Reason::Place) && has_process
+        };
+        let Composition { whole, mixed, unplaced } = self.with_tests_of(Half::Base);
+        let known = |path: &PathBuf| {
+            let (path, file) = path.to_str().and_then(|path| self.files.get_key_value(path))?;
+            Some((path.as_str(), file))
+        };
+        mixed.is_empty()
+            && unplaced.is_empty()
+            && whole.iter().all(|path| known(path).is_some_and(is_isolated))
+    }
+
+    /// The text of a file of the base, as its tests are used.
+    fn tests_of_base<'s>(&'s self, file: &'s ChangedFile) -> Option<&'s str> {
+        self.adapted.get(&file.path).map(String::as_str).or(file.base.text())
     }
 
     /// The side of a changed file.
@@ -138,8 +198,8 @@ impl Finder<'_> {
             Some(language) if language.is_code() => self.side_of_code(file, language),
             Some(_) | None if file.base != FileVersion::Absent && data::may_be_expected(path) => {
                 let code = self.divided_code();
-                let is_named = data::is_named(path, &code.production);
-                if is_named { Side::Production } else { Side::Tests(Reason::Data) }
+                let is_of_tests = data::is_of_tests(path, &code.tests, &code.production);
+                if is_of_tests { Side::Tests(Reason::Data) } else { Side::Production }
             }
             Some(_) | None => Side::Production,
         }

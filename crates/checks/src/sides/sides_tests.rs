@@ -2,9 +2,7 @@
 
 use super::*;
 use crate::action::CheckAction;
-use crate::spec::Parser;
 use remand_kernel::evidence::Tier;
-use std::path::PathBuf;
 
 struct Base(Vec<(&'static str, &'static str)>);
 
@@ -150,13 +148,15 @@ fn modules_that_are_declared_for_tests_are_on_their_side() {
 fn helpers_and_data_that_only_tests_use_are_on_their_side() {
     let base = Base(vec![
         ("clocks/seconds.py", "import json\nRATES = json.load(open('data/rates.json'))\n"),
+        ("data/cases.json", "{}"),
+        ("data/other.json", "{}"),
         ("clocks/helpers.py", "def pad(x):\n    return x\n"),
         ("clocks/__init__.py", "from .helpers import pad\n"),
         ("compare.py", "import unittest\n\ndef same(a, b):\n    assert a == b\n"),
         ("support/build.py", "def build():\n    pass\n"),
         (
             "tests/test_seconds.py",
-            "from clocks import seconds\nfrom compare import same\nimport support.build\nEXPECTED = open('answers/table.json')\n",
+            "from clocks import seconds\nfrom compare import same\nimport support.build\nEXPECTED = open('answers/table.json')\nCASES = open('data/cases.json')\n",
         ),
         ("data/rates.json", "{}"),
         ("answers/table.json", "{}"),
@@ -167,13 +167,14 @@ fn helpers_and_data_that_only_tests_use_are_on_their_side() {
     for path in ["compare.py", "support/build.py"] {
         assert_eq!(side(&base, &specs, path), Side::Tests(Reason::Helper), "{path}");
     }
-    for path in ["answers/table.json", "answers/notes.md"] {
+    for path in ["answers/table.json", "answers/notes.md", "data/cases.json"] {
         assert_eq!(side(&base, &specs, path), Side::Tests(Reason::Data), "{path}");
     }
     for path in [
         "clocks/seconds.py",
         "clocks/helpers.py",
         "data/rates.json",
+        "data/other.json",
         "requirements.txt",
         "data/new.json",
         "fake.py",
@@ -248,4 +249,32 @@ fn a_composed_manifest_has_new_dependencies_and_the_old_way_to_start_tests() {
     let cargo = "[package]\nname = \"a\"\n[[example]]\nname = \"e\"\ntest = false\n";
     let text = Manifest::Cargo.with_test_settings(cargo, &cargo.replace("false", "true"));
     assert!(text.contains("test = true"), "{text}");
+}
+
+// TE-01
+#[test]
+fn only_new_files_that_run_in_a_process_of_their_own_leave_the_other_tests_as_they_were() {
+    let base = Base(vec![]);
+    let file = |path: &str, base: FileVersion| ChangedFile {
+        path: path.to_string(),
+        base,
+        head: FileVersion::Text("new".to_string()),
+    };
+    let isolated = |parser: Parser, path: &str, before: FileVersion| {
+        let specs = [check(parser, &["run"])];
+        let tests = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn t() {}\n}\n";
+        let version = |code: &str| FileVersion::Text(format!("{code}\n{tests}"));
+        let code = ChangedFile {
+            path: "src/lib.rs".to_string(),
+            base: version("fn a() {}"),
+            head: version("fn b() {}"),
+        };
+        Sides::find(vec![code, file(path, before)], &specs, &base).adds_only_isolated_tests(&specs)
+    };
+    assert!(isolated(Parser::Cargo, "tests/new.rs", FileVersion::Absent));
+    assert!(isolated(Parser::Node, "test/new.test.js", FileVersion::Absent));
+    assert!(!isolated(Parser::Cargo, "tests/new.rs", FileVersion::Text("old".to_string())));
+    assert!(!isolated(Parser::Cargo, "tests/common/mod.rs", FileVersion::Absent));
+    assert!(!isolated(Parser::Unittest, "tests/test_new.py", FileVersion::Absent));
+    assert!(!isolated(Parser::Node, "test/setup.js", FileVersion::Absent));
 }

@@ -1,7 +1,7 @@
 //! What shows that the tests of the change can fail.
 
 use super::{Page, cell};
-use crate::operations::PROOF;
+use crate::operations::{OLD_TESTS, PROOF};
 use remand_ledger::proof::{MutantFate, TestOrigin, TestProof};
 use remand_ledger::query::{CheckRow, MutantRow, TestProofRow};
 use remand_ledger::{LedgerError, Reader, RunId};
@@ -10,6 +10,21 @@ use remand_ledger::{LedgerError, Reader, RunId};
 const MAX_MUTANTS: usize = 40;
 
 impl Page {
+    /// How the tests of the base ended on the changed code.
+    pub(super) fn old_tests(&mut self, checks: &[CheckRow]) {
+        let current: Vec<&CheckRow> =
+            checks.iter().filter(|row| row.name.starts_with(OLD_TESTS) && !row.superseded).collect();
+        if current.is_empty() {
+            return;
+        }
+        self.section("Tests as they were");
+        for row in current {
+            let task = row.task.as_deref().unwrap_or("all");
+            let check = row.name.strip_prefix(OLD_TESTS).unwrap_or(&row.name);
+            self.line(format!("- {}, `{}`: {}", cell(task), cell(check), cell(&row.reason)));
+        }
+    }
+
     /// The last proof of each task.
     pub(super) fn proofs(
         &mut self,

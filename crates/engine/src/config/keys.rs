@@ -477,8 +477,8 @@ pub const KEYS: &[ConfigKey] = &[
         shape: ValueShape::Flag,
         default: "true",
         example: "false",
-        meaning: "Whether new and changed tests must be able to fail: on the code before the change, or on a mutant of it. \
-                  It applies to checks that report their tests.",
+        meaning: "Whether the tests as they were must pass on the new code, and whether new and changed tests must be able \
+                  to fail: on the code before the change, or on a mutant of it. It applies to checks that report their tests.",
     },
     ConfigKey {
         path: "checks.prove-time",

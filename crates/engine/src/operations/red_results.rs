@@ -46,6 +46,12 @@ impl RedRulings {
         Ok(rulings)
     }
 
+    /// The tests that must pass.
+    pub fn must_pass(&self) -> BTreeSet<String> {
+        let must_pass = self.tests.iter().filter(|test| test.ruling == RedRuling::MustPass);
+        must_pass.map(|test| test.name.clone()).collect()
+    }
+
     /// A finding for each test that must pass and does not.
     pub fn findings(&self, results: &[CheckResult], tree: &Path) -> Vec<Finding> {
         let must_pass: Vec<(&str, &str)> = self
