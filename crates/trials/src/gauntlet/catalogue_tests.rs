@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::gauntlet::case::Measured;
-use crate::gauntlet::project::ProjectLanguage;
+use crate::gauntlet::project::ProjectName;
 use remand_agents::rehearsal::Script;
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ fn there_are_many_cases_in_every_family_and_every_language_and_eight_measured_li
     for family in Family::ALL {
         assert!(all.iter().filter(|choice| choice.family() == family).count() >= 5, "{family:?}");
     }
-    for language in [ProjectLanguage::Rust, ProjectLanguage::Python, ProjectLanguage::Node] {
+    for language in [ProjectName::Rust, ProjectName::Python, ProjectName::Node] {
         let count = all.iter().filter(|choice| choice.case.project == language).count();
         assert!(count >= 10, "{}: {count}", language.name());
     }
@@ -43,7 +43,7 @@ fn there_are_many_cases_in_every_family_and_every_language_and_eight_measured_li
 
 #[test]
 fn the_honest_casts_are_valid_rehearsals() {
-    for language in [ProjectLanguage::Rust, ProjectLanguage::Python, ProjectLanguage::Node] {
+    for language in [ProjectName::Rust, ProjectName::Python, ProjectName::Node] {
         let script = Script::parse(language.project().cast(), language.name()).expect("a rehearsal");
         assert!(script.dispatches.iter().any(|entry| entry.role == "implementer"));
     }

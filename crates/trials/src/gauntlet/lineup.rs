@@ -3,6 +3,7 @@
 use super::arena::Engine;
 use super::case::GauntletCase;
 use super::catalogue::ChosenCase;
+use super::runners::TestRunners;
 use super::trial::{self, TrialResult};
 use remand_engine::clock;
 use remand_process::Cancel;
@@ -42,6 +43,7 @@ impl Lineup {
         keep: Option<&Path>,
         parallel: usize,
         inherited: BTreeMap<OsString, OsString>,
+        runners: TestRunners,
     ) -> Result<Lineup, CommandFailure> {
         let program = std::env::current_exe().map_err(|error| {
             CommandFailure::internal_error("the path of this program cannot be determined", &error)
@@ -66,7 +68,7 @@ impl Lineup {
             )
             .caused_by(error.to_string())
         })?;
-        Ok(Lineup { folder, engine: Engine { program, inherited }, folders, parallel: parallel.max(1) })
+        Ok(Lineup { folder, engine: Engine { program, inherited, runners }, folders, parallel: parallel.max(1) })
     }
 
     /// Runs all cases and returns their results in the given order; `None` after a signal.
@@ -101,7 +103,8 @@ impl Lineup {
     }
 
     fn play_one(&self, choice: &ChosenCase, cancel: &Cancel) -> TrialResult {
-        let folder = self.folder.join(choice.name.replace('/', "-"));
+        // Paths of sockets must be short, so the kind is left out.
+        let folder = self.folder.join(format!("{}-{}", choice.family().name(), choice.short()));
         let tried = trial::play(choice, &folder, &self.engine, cancel);
         if self.folders == Folders::Removed {
             remove(&folder);

@@ -6,12 +6,14 @@
 mod case;
 mod catalogue;
 mod family;
+mod kind;
 mod must;
 mod project;
 
 mod arena;
 mod bait;
 mod engine;
+mod runners;
 mod tool;
 
 mod hunt;
@@ -24,8 +26,9 @@ mod world;
 mod lineup;
 mod report;
 
-pub use catalogue::{ChosenCase, select};
+pub use catalogue::{ChosenCase, sample, select};
 pub use lineup::{Lineup, Watcher};
-pub(crate) use project::ProjectLanguage;
+pub(crate) use project::ProjectName;
 pub use report::GauntletReport;
+pub use runners::{LeftOut, TestRunners};
 pub use trial::TrialResult;
