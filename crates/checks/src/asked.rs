@@ -16,6 +16,26 @@ const CHANGE_VERBS: [&str; 12] = [
     "renamed",
 ];
 
+/// Verbs that ask for other content of a file.
+const UPDATE_VERBS: [&str; 16] = [
+    "update",
+    "updated",
+    "regenerate",
+    "regenerated",
+    "refresh",
+    "refreshed",
+    "replace",
+    "replaced",
+    "change",
+    "changed",
+    "extend",
+    "extended",
+    "rewrite",
+    "rewritten",
+    "record",
+    "recorded",
+];
+
 /// Words that start a new clause.
 const CLAUSE_STARTS: [&str; 10] =
     ["but", "so", "because", "since", "which", "then", "while", "when", "until", "if"];
@@ -32,16 +52,26 @@ const NAME: &str = "\u{1}";
 /// Whether a request asks to remove or change this test: one clause must contain both the name of the test and one of the
 /// verbs. A request that names a test without such a verb asks to make the test pass.
 pub fn asks_to_change(request: &str, test: &str) -> bool {
+    asks_to(request, test, &CHANGE_VERBS)
+}
+
+/// Whether a request explicitly asks to change the content of this file, by its name or path.
+pub fn asks_to_update(request: &str, file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    [file, name].iter().any(|name| asks_to(request, name, &UPDATE_VERBS))
+}
+
+fn asks_to(request: &str, name: &str, verbs: &[&str]) -> bool {
     let mut masked = String::new();
     let mut copied = 0;
-    for at in occurrences(request, test) {
+    for at in occurrences(request, name) {
         masked.push_str(&request[copied..at]);
         masked.push_str(NAME);
-        copied = at + test.len();
+        copied = at + name.len();
     }
     masked.push_str(&request[copied..]);
     let asks = |clause: &Vec<&str>| {
-        let has_verb = clause.iter().any(|word| CHANGE_VERBS.contains(&bare(word).to_lowercase().as_str()));
+        let has_verb = clause.iter().any(|word| verbs.contains(&bare(word).to_lowercase().as_str()));
         has_verb && clause.iter().any(|word| word.contains(NAME))
     };
     copied > 0 && sentences(&masked).into_iter().any(|sentence| clauses(&sentence).iter().any(asks))
@@ -112,6 +142,19 @@ fn bare(word: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // TE-01
+    #[test]
+    fn a_request_for_a_file_asks_to_update_it_only_in_the_clause_that_says_so() {
+        for request in ["Update tests/golden/report.txt", "Say EUR, and regenerate `report.txt` for it"] {
+            assert!(asks_to_update(request, "tests/golden/report.txt"), "{request}");
+        }
+        for request in
+            ["Make the output match report.txt", "report.txt is right. Change the code", "Update report"]
+        {
+            assert!(!asks_to_update(request, "tests/golden/report.txt"), "{request}");
+        }
+    }
 
     // CORE-21
     #[test]

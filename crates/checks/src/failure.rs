@@ -94,7 +94,7 @@ pub fn failures(parser: Parser, output: &str) -> BTreeMap<String, FailureKind> {
 }
 
 /// What the runner printed about each failed test.
-fn texts_of_failures(parser: Parser, output: &str) -> BTreeMap<String, String> {
+pub fn texts_of_failures(parser: Parser, output: &str) -> BTreeMap<String, String> {
     match parser {
         Parser::Cargo => sections(output, |line| {
             Some(libtest::without_line(line.strip_prefix("---- ")?.strip_suffix(" stdout ----")?))

@@ -341,7 +341,8 @@ impl Announced {
         is_listed || is_named
     }
 
-    fn has_file(&self, path: &str) -> bool {
+    /// Whether the change of a settings file is announced.
+    pub fn has_file(&self, path: &str) -> bool {
         let covers =
             |entry: &String| entry == path || (entry.ends_with('/') && path.starts_with(entry.as_str()));
         let name = path.rsplit('/').next().unwrap_or(path);

@@ -47,6 +47,7 @@ mod integrity;
 mod red;
 mod stored;
 
+mod old_tests;
 mod proof;
 mod sides;
 
@@ -80,6 +81,9 @@ pub use integrity::{
 pub use key::{Conditions, KnownResults, installed};
 pub use members::{Member, Members, Naming};
 pub use names::{ChangedNames, misleading_names};
+pub use old_tests::{
+    BrokenHow, BrokenTest, GoneNames, Mended, Release, accepted_files, broken, expected, mend,
+};
 pub use order::{Detected, SpecError, specs};
 pub use plan::{CheckPlan, CheckRequest, CheckRun, Selection};
 pub use plant::{Plant, PlantedFailure, plant};

@@ -12,5 +12,5 @@ pub use forms::{PAYLOAD_TYPE, ReportForm, envelope, pre_authentication, statemen
 pub use proofs::{MutantFate, MutantSummary, ProofSummary, ProvenTest, TestProof};
 pub use report::{
     ChangeReport, ChangeSource, ChangeVerdict, FindingSummary, FirstLook, JudgedChange, JudgedPart,
-    SecretSummary, TestRelease, Unmeasured, UnmeasuredKind,
+    OldTestsSummary, SecretSummary, TestRelease, Unmeasured, UnmeasuredKind,
 };

@@ -34,6 +34,9 @@ pub struct ChangeReport {
     pub findings: Vec<FindingSummary>,
     #[serde(default)]
     pub releases: Vec<TestRelease>,
+    /// The tests of the base on the changed code, for each check that ran them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub old_tests: Vec<OldTestsSummary>,
     /// `None` if no proof was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proofs: Option<ProofSummary>,
@@ -176,6 +179,15 @@ pub struct FindingSummary {
     pub remedy: String,
 }
 
+/// The tests of a check as they were at the base, on the changed code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OldTestsSummary {
+    pub check: String,
+    pub passed: bool,
+    /// How many pass, which are released and why, and which are not released.
+    pub reason: String,
+}
+
 /// A permission to change or remove a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestRelease {
@@ -267,6 +279,7 @@ mod tests {
             }],
             findings: Vec::new(),
             releases: Vec::new(),
+            old_tests: vec![OldTestsSummary { check: "unit".into(), passed: true, reason: "2 of 2".into() }],
             proofs: Some(ProofSummary {
                 tests: vec![ProvenTest { test: "adds".into(), proof: TestProof::RedAtBase }],
                 mutants: vec![MutantSummary {

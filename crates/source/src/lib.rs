@@ -3,6 +3,7 @@
 //! Results depend only on a path and a text. A construct that a grammar does not know is reported as a syntax error although
 //! it may be valid, so callers must not blame the author for it.
 
+mod adapt;
 mod attribute;
 mod definition;
 mod error;
@@ -18,6 +19,7 @@ pub mod tests;
 mod tree;
 pub mod tricks;
 
+pub use adapt::{with_failing_tests, with_renamed, without_imports};
 pub use definition::{ChangedDefinition, Definition, DefinitionKind, changed_definitions};
 pub use error::SyntaxError;
 pub use function::{Body, Function, signature};

@@ -23,6 +23,7 @@ mod knowledge;
 mod limits;
 mod money;
 mod monorepo;
+mod old_tests;
 mod other_tools;
 mod outcomes;
 mod outputs;

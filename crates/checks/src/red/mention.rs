@@ -98,6 +98,13 @@ impl Wording {
         self.shared_words(subject).map(|shared| format!("the same words ({})", shared.join(", ")))
     }
 
+    /// Whether the text names a test: its whole name, or at least two words of it that are most of it.
+    pub fn is_about(&self, subject: &TestSubject) -> bool {
+        let title = subject.title.to_lowercase();
+        let has_title = is_distinct(&subject.title) && contains_word(&self.lower, &title);
+        has_title || self.shared_words(subject).is_some_and(|shared| shared.len() > 1)
+    }
+
     /// Whether the text asks for passing tests without naming one, as in "fix the failing tests".
     pub fn asks_for_green_tests(&self) -> bool {
         self.text.split(['.', '!', '?', ';', '\n']).any(asks_for_green)

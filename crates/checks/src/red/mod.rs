@@ -10,12 +10,11 @@ mod touch;
 mod red_tests;
 
 use super::integrity::Edited;
-use mention::Wording;
 use std::collections::BTreeSet;
-use subject::TestSubject;
 use touch::CodeChange;
 
-pub use subject::BaseFile;
+pub use mention::Wording;
+pub use subject::{BaseFile, TestSubject};
 
 /// The texts and files that decide about the tests that failed before the change.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +48,8 @@ pub struct RedTest {
     pub ruling: RedRuling,
     /// A clause that completes "because".
     pub why: String,
+    /// Whether the words of the request or the plan want it to pass, whatever the change does.
+    pub is_wanted: bool,
 }
 
 /// Whether a test that failed before the change must pass.
@@ -85,7 +86,8 @@ struct Judge<'j> {
 impl Judge<'_> {
     fn rule(&self, subject: &TestSubject, names_one: bool) -> RedTest {
         let (ruling, why) = self.ruling(subject, names_one);
-        RedTest { name: subject.name.clone(), ruling, why }
+        let is_wanted = self.named(subject).is_some() || self.request.asks_for_green_tests() && !names_one;
+        RedTest { name: subject.name.clone(), ruling, why, is_wanted }
     }
 
     fn ruling(&self, subject: &TestSubject, names_one: bool) -> (RedRuling, String) {

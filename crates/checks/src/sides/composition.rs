@@ -38,32 +38,45 @@ impl Sides {
         for (file, side) in self.of_tests() {
             match side {
                 Side::Production => {}
-                Side::Tests(_) => {
-                    composition.whole.insert(PathBuf::from(&file.path));
-                }
-                Side::Both => composition.mix(file, tests),
+                _ if tests == Half::Base && self.accepted.contains(&file.path) => {}
+                Side::Tests(_) => match self.adapted.get(&file.path).filter(|_| tests == Half::Base) {
+                    Some(text) => {
+                        composition.mixed.insert(PathBuf::from(&file.path), text.clone());
+                    }
+                    None => {
+                        composition.whole.insert(PathBuf::from(&file.path));
+                    }
+                },
+                Side::Both => match tests {
+                    Half::Base => composition.mix(file, &file.head, self.tests_of_base(file)),
+                    Half::Head => composition.mix(file, &file.base, file.head.text()),
+                },
             }
         }
         composition
     }
 }
 
+impl Sides {
+    /// A file with tests of the base without them: its changed production code; `None` if it has none.
+    pub fn without_tests(&self, path: &str) -> Option<String> {
+        let (file, _) = self.of_tests().find(|(file, side)| file.path == path && **side == Side::Both)?;
+        Some(mixed(path, file.head.text()?, "")?.text)
+    }
+}
+
 impl Composition {
-    fn mix(&mut self, file: &ChangedFile, tests: Half) {
-        let (code, tests) = match tests {
-            Half::Base => (&file.head, &file.base),
-            Half::Head => (&file.base, &file.head),
-        };
+    fn mix(&mut self, file: &ChangedFile, code: &FileVersion, tests: Option<&str>) {
         let Some(code) = code.text() else {
             // Without production code of this version, the tests of the other one have no place.
-            if let (FileVersion::Absent, Some(tests)) = (code, tests.text()) {
+            if let (FileVersion::Absent, Some(tests)) = (code, tests) {
                 let all = mixed(&file.path, "", tests).map(|composed| composed.text);
                 let names = all.map(|text| test_names(&file.path, &text)).unwrap_or_default();
                 self.unplaced.extend(names.into_iter().map(|name| (file.path.clone(), name)));
             }
             return;
         };
-        let Some(composed) = mixed(&file.path, code, tests.text().unwrap_or_default()) else { return };
+        let Some(composed) = mixed(&file.path, code, tests.unwrap_or_default()) else { return };
         self.unplaced.extend(composed.unplaced.into_iter().map(|name| (file.path.clone(), name)));
         if composed.text != code {
             self.mixed.insert(PathBuf::from(&file.path), composed.text);

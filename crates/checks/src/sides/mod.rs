@@ -80,6 +80,10 @@ pub enum Reason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sides {
     files: BTreeMap<String, (Side, ChangedFile)>,
+    /// Texts that stand for files of the base, by path.
+    adapted: BTreeMap<String, String>,
+    /// Files on the side of the tests whose new version is accepted.
+    accepted: BTreeSet<String>,
 }
 
 impl Sides {
@@ -87,7 +91,44 @@ impl Sides {
     pub fn find(changed: Vec<ChangedFile>, specs: &[CheckSpec], base: &dyn BaseSources) -> Sides {
         let mut finder = Finder { settings: RunnerSettings::read(specs, base), specs, base, code: None };
         let with_side = |file: ChangedFile| (file.path.clone(), (finder.side(&file), file));
-        Sides { files: changed.into_iter().map(with_side).collect() }
+        Sides {
+            files: changed.into_iter().map(with_side).collect(),
+            adapted: BTreeMap::new(),
+            accepted: BTreeSet::new(),
+        }
+    }
+
+    /// The same sides, with other texts for source files with tests of the base.
+    #[must_use]
+    pub fn adapted(mut self, adapt: impl Fn(Language, &str) -> String) -> Sides {
+        for (file, _) in self
+            .files
+            .values()
+            .filter(|(_, file)| file.base.text().is_some())
+            .filter(|(side, _)| *side != Side::Production)
+            .map(|(side, file)| (file, side))
+        {
+            let language = Language::of(Path::new(&file.path)).filter(|language| language.is_code());
+            let current = self.adapted.get(&file.path).map(String::as_str).or(file.base.text());
+            let (Some(language), Some(current)) = (language, current) else { continue };
+            let text = adapt(language, current);
+            if text != current {
+                self.adapted.insert(file.path.clone(), text);
+            }
+        }
+        self
+    }
+
+    /// The same sides, with the new version of these files on both sides.
+    #[must_use]
+    pub fn accepting(mut self, paths: impl IntoIterator<Item = String>) -> Sides {
+        self.accepted.extend(paths);
+        self
+    }
+
+    /// The text of a file of the base, as its tests are used.
+    fn tests_of_base<'s>(&'s self, file: &'s ChangedFile) -> Option<&'s str> {
+        self.adapted.get(&file.path).map(String::as_str).or(file.base.text())
     }
 
     /// The side of a changed file.

@@ -1,5 +1,6 @@
 //! The checks of a judged change, test by test, compared with the base.
 
+use crate::operations::OLD_TESTS;
 use crate::red_tests::baseline_results;
 use crate::site::Trouble;
 use remand_checks::{CheckResult, CheckSpec, ReadBack, TestListing, read_back};
@@ -8,8 +9,21 @@ use remand_kernel::evidence::RowPhase;
 use remand_kernel::finding::Location;
 use remand_ledger::Reader;
 use remand_ledger::query::CheckRow;
-use remand_reports::{CheckOrigin, CheckSummary, CheckVerdict, TestChange, TestSummary};
+use remand_reports::{CheckOrigin, CheckSummary, CheckVerdict, OldTestsSummary, TestChange, TestSummary};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The rows of the tests as they were.
+pub fn old_tests(rows: &[CheckRow]) -> Vec<OldTestsSummary> {
+    let of_change = |row: &&CheckRow| row.phase == RowPhase::After && !row.superseded;
+    let last = rows.iter().filter(of_change).map(|row| row.iteration).max();
+    let latest = rows.iter().filter(of_change).filter(|row| Some(row.iteration) == last);
+    latest
+        .filter_map(|row| {
+            let check = row.name.strip_prefix(OLD_TESTS)?.to_string();
+            Some(OldTestsSummary { check, passed: row.passed, reason: row.reason.clone() })
+        })
+        .collect()
+}
 
 /// A summary of each check that ran on the judged change, in the order in which they ran.
 pub fn summaries(
@@ -24,6 +38,7 @@ pub fn summaries(
     let latest = rows.iter().filter(of_change).filter(|row| Some(row.iteration) == last).filter(is_check);
     latest
         .filter(|row| !(row.command.is_none() && row.name == "regressions"))
+        .filter(|row| !row.name.starts_with(OLD_TESTS))
         .map(|row| {
             let result = read_back(reader, row, ReadBack::Tests)?;
             let earlier: Vec<&CheckResult> =

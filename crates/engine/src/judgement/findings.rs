@@ -69,6 +69,8 @@ fn rule(finding: &FindingRow, checks: &[CheckSummary]) -> &'static str {
             test_rule(tests.map(|test| test.change).next())
         }
         "check" => "check-failed",
+        "old-test" => "old-test-fails",
+        "test-proof" => "unproven",
         "doubt" => "check-doubtful",
         "tests" => "test-weakened",
         "settings" => "settings-changed",

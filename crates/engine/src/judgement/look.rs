@@ -31,6 +31,7 @@ fn at_failure(report: &ChangeReport) -> FirstLook {
             "merge-conflict",
             "test-regressed",
             "check-failed",
+            "old-test-fails",
             "test-weakened",
             "settings-changed",
             "test-new-red",
@@ -75,7 +76,9 @@ fn at_missing_proof(report: &ChangeReport) -> FirstLook {
 fn command(report: &ChangeReport, finding: &FindingSummary) -> Option<String> {
     match finding.rule.as_str() {
         "merge-conflict" => Some(finding.evidence.clone()),
-        "test-weakened" | "settings-changed" => Some(difference(report, &finding.place.file)),
+        "test-weakened" | "settings-changed" | "old-test-fails" => {
+            Some(difference(report, &finding.place.file))
+        }
         _ => {
             let named = |check: &&CheckSummary| finding.claim.contains(&format!("`{}`", check.name));
             let failing = |check: &&CheckSummary| check.verdict.is_failure();

@@ -64,6 +64,7 @@ pub fn report(reader: &Reader, run: &RunId) -> Result<ChangeReport, Trouble> {
         checks,
         findings,
         releases: given.releases.clone(),
+        old_tests: checks::old_tests(&rows),
         proofs: None,
         secrets: secrets(&found),
         unmeasured: unmeasured(reader, run, &rows)?,
@@ -154,6 +155,11 @@ fn failed(report: &ChangeReport) -> String {
         .collect();
     let of_rule = |rule: &str| report.findings.iter().filter(|finding| finding.rule == rule).count();
     let more = [
+        (
+            of_rule("old-test-fails"),
+            "test as it was does not pass on the new code",
+            "tests as they were do not pass on the new code",
+        ),
         (of_rule("test-weakened"), "change to a test weakens it", "changes to tests weaken them"),
         (
             of_rule("settings-changed"),

@@ -42,6 +42,10 @@ pub struct Measurement {
     discrepancies: Vec<String>,
     /// The results before the change, from the run's baseline and from the task's.
     pub before: Vec<CheckResult>,
+    /// The results on the tree that the lane started from.
+    pub at_start: Vec<CheckResult>,
+    /// The tests that failed before the change and are wanted to pass.
+    pub wanted: BTreeSet<String>,
     /// The files that differ from the base.
     changed: Vec<String>,
     /// The tree of the task's baseline rows, if any were measured.
@@ -84,7 +88,7 @@ pub fn measure(
         }
         None => LeftOut::new(),
     };
-    let mut before = Vec::new();
+    let (mut before, mut at_start) = (Vec::new(), Vec::new());
     let mut start = TaskBaseline::default();
     if phase != RowPhase::Baseline {
         let scope = TaskScope { task, selection, left_out: &left_out };
@@ -93,6 +97,13 @@ pub fn measure(
         earlier.retain(|row| row.phase != RowPhase::Baseline || start.includes(row));
         before = baseline_results(&reader, &earlier)?;
         before.extend(start.results.iter().cloned());
+        let of_task: Vec<CheckRow> = earlier.iter().filter(|row| row.task.is_some()).cloned().collect();
+        at_start = baseline_results(&reader, &of_task)?;
+        at_start.extend(start.results.iter().cloned());
+        let has_own = |check: &str| at_start.iter().any(|result| result.name == check);
+        let of_run: Vec<CheckResult> =
+            before.iter().filter(|result| !has_own(&result.name)).cloned().collect();
+        at_start.extend(of_run);
     }
     let files = if phase == RowPhase::Baseline { FileScope::Whole } else { FileScope::Changed(&changed) };
     let checking = Checking {
@@ -139,6 +150,8 @@ pub fn measure(
         red: RedNotes::default(),
         discrepancies: Vec::new(),
         before: Vec::new(),
+        at_start,
+        wanted: red.wanted(),
         changed,
         baseline_tree: start.tree.filter(|_| !start.results.is_empty()),
         occasion,

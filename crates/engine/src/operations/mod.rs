@@ -16,6 +16,7 @@ mod manifest;
 mod measurement;
 mod merge;
 mod names;
+mod old_tests;
 mod planned;
 mod prepare;
 mod proving;
@@ -28,10 +29,12 @@ mod take_change;
 mod task_baseline;
 mod task_fix;
 mod test_first;
+mod tested_change;
 mod tiers;
 mod tracker;
 mod verify;
 
+pub use old_tests::OLD_TESTS;
 pub use proving::PROOF;
 
 use crate::site::{Job, Trouble};

@@ -1,15 +1,16 @@
 //! Proves that the tests of a change can fail: on the code before the change, or on mutants of the changed lines.
 
 use super::integrity::PlannedTests;
-use super::measurement::{Measurement, lane_changes};
-use super::sides::{ExchangedTree, SidedChange};
+use super::measurement::Measurement;
+use super::sides::ExchangedTree;
+use super::tested_change::TestedChange;
 use super::{Done, finding};
 use crate::pinned::{Cache, ProofDemand};
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::{
-    BenchSetup, ChangedFile, CheckEnd, CheckPlan, CheckResult, CheckSandbox, CheckSpec, Conditions, Edited,
-    FileScope, FileVersion, Half, HuntEnd, HuntedChange, MutantHunt, Parser, Selection, TaskChange,
-    TestInQuestion, Trial, Workbench, asserts_in_test_code, at_base, tests_in_question,
+    ChangedFile, CheckEnd, CheckPlan, CheckResult, CheckSpec, Edited, FileVersion, Half, HuntEnd,
+    HuntedChange, MutantHunt, Selection, TestInQuestion, Trial, asserts_in_test_code, at_base,
+    tests_in_question,
 };
 use remand_git::{FileContents, TreeId};
 use remand_kernel::change::TestEnd;
@@ -64,13 +65,14 @@ pub fn prove(
     job: &Job,
     lane: &LaneContent,
     task: Option<&str>,
+    tested: &TestedChange,
     measured: &Measurement,
 ) -> Result<Proving, Trouble> {
     let ProofDemand::Proof { time } = job.site.pinned.proof else { return Ok(Proving::default()) };
     if !is_time_for_tests(job) {
         return Ok(Proving::default());
     }
-    let Some(prover) = Prover::new(job, lane, measured, time)? else { return Ok(Proving::default()) };
+    let Some(prover) = Prover::new(job, lane, tested, measured, time) else { return Ok(Proving::default()) };
     let reader = job.site.reader()?;
     let key = prover.key();
     let (mut proof, reuse, reason) = match prover.known(&reader, key)? {
@@ -168,10 +170,7 @@ struct ProductionFile {
 struct Prover<'p> {
     job: &'p Job,
     lane: &'p LaneContent,
-    base: TreeId,
-    change: SidedChange,
-    /// The checks that report tests and can be affected.
-    specs: Vec<CheckSpec>,
+    tested: &'p TestedChange,
     head: &'p [CheckResult],
     before: &'p [CheckResult],
     files: Vec<ProductionFile>,
@@ -185,38 +184,11 @@ impl<'p> Prover<'p> {
     fn new(
         job: &'p Job,
         lane: &'p LaneContent,
+        tested: &'p TestedChange,
         measured: &'p Measurement,
         min_time: Duration,
-    ) -> Result<Option<Prover<'p>>, Trouble> {
-        let base = job.site.repository().tree_of(&lane.base)?;
-        if base == lane.tree {
-            return Ok(None);
-        }
-        let changed = lane_changes(job, lane)?;
-        let left_out = remand_checks::left_out(
-            &job.site.pinned.checks,
-            TaskChange { by_task: &changed, since_detection: &changed },
-        );
-        let result_of = |spec: &CheckSpec| measured.results.iter().find(|result| result.name == spec.name);
-        let reports_tests = |spec: &&CheckSpec| {
-            spec.parser != Parser::None
-                && left_out.get(&spec.name).is_none()
-                && result_of(spec).is_some_and(|result| {
-                    (result.passed() || result.red_before > 0) && !result.tests.is_empty()
-                })
-        };
-        let specs: Vec<CheckSpec> = job
-            .site
-            .pinned
-            .checks
-            .iter()
-            .filter(reports_tests)
-            .map(|spec| left_out.narrowed(spec).unwrap_or_else(|| spec.clone()))
-            .collect();
-        if specs.is_empty() {
-            return Ok(None);
-        }
-        let change = SidedChange::find(job, &base, &lane.tree)?;
+    ) -> Option<Prover<'p>> {
+        let TestedChange { change, specs, .. } = tested;
         let edited: Vec<Edited> = change
             .sides
             .of_tests()
@@ -236,9 +208,7 @@ impl<'p> Prover<'p> {
         let prover = Prover {
             job,
             lane,
-            base,
-            change,
-            specs,
+            tested,
             head: &measured.results,
             before: &measured.before,
             files,
@@ -246,7 +216,7 @@ impl<'p> Prover<'p> {
             added,
             budget,
         };
-        Ok((prover.has_behaviour() || !prover.tests.is_empty()).then_some(prover))
+        (prover.has_behaviour() || !prover.tests.is_empty()).then_some(prover)
     }
 
     fn has_behaviour(&self) -> bool {
@@ -255,20 +225,13 @@ impl<'p> Prover<'p> {
 
     /// Hashes everything that the proof depends on.
     fn key(&self) -> BlobId {
-        let site = &self.job.site;
-        let (tree, base) = (format!("{} proven", self.lane.tree), self.base.to_string());
-        let conditions = Conditions {
-            tree: &tree,
-            base: &base,
-            files: FileScope::Whole,
-            environment: &site.settings().check_environment,
-            tools: &site.settings().tools,
-            installed: &remand_checks::installed(site.repository().root(), &self.specs),
-        };
-        let mut text = format!("proof {FORMAT} of {base} {:?}\n", site.pinned.proof);
-        for spec in &self.specs {
-            text.push_str(&format!("{}\n", conditions.key(spec)));
-        }
+        let (tree, proof) = (format!("{} proven", self.lane.tree), self.job.site.pinned.proof);
+        let mut text = format!("proof {FORMAT} of {} {proof:?}\n", self.tested.base);
+        self.tested.with_conditions(self.job, &tree, |conditions| {
+            for spec in &self.tested.specs {
+                text.push_str(&format!("{}\n", conditions.key(spec)));
+            }
+        });
         for test in &self.tests {
             text.push_str(&format!("{} {} {:?}\n", test.check, test.name, test.origin));
         }
@@ -305,7 +268,8 @@ impl<'p> Prover<'p> {
             let bytes = self.job.site.repository().read(&self.lane.tree, path).ok().flatten()?;
             String::from_utf8(bytes).ok()
         };
-        let change = HuntedChange { files: &sources, specs: &self.specs, head: self.head, read: &read };
+        let change =
+            HuntedChange { files: &sources, specs: &self.tested.specs, head: self.head, read: &read };
         let hunt = MutantHunt::new(change, proven);
         let HuntEnd { tests, mutants, untried, .. } = self.hunt(hunt)?;
         if tests.is_empty() && mutants.is_empty() {
@@ -329,7 +293,7 @@ impl<'p> Prover<'p> {
         if self.tests.is_empty() {
             return Ok(Vec::new());
         }
-        let Some(ExchangedTree { tree, .. }) = self.change.with_tests_of(self.job, Half::Head)? else {
+        let Some(ExchangedTree { tree, .. }) = self.tested.change.with_tests_of(self.job, Half::Head)? else {
             // The test is the one that failed before the change.
             return Ok(with_proof(&|test| {
                 let is_red = test.origin == TestOrigin::Fixed && self.failed_before(test);
@@ -338,7 +302,7 @@ impl<'p> Prover<'p> {
         };
         self.watch("the tests on the code before the change".to_string());
         let content = self.lane.holding(&tree).apart("base");
-        let results = self.run(&content, &self.specs)?;
+        let results = self.run(&content, &self.tested.specs)?;
         content.give_back(self.job)?;
         let repository = self.job.site.repository();
         let asserts_at = |file: &str, line: usize| {
@@ -347,7 +311,7 @@ impl<'p> Prover<'p> {
             text.is_some_and(|text| asserts_in_test_code(Path::new(file), &text, line))
         };
         let judged = |test: &TestInQuestion| {
-            let parser = self.specs.iter().find(|spec| spec.name == test.check)?.parser;
+            let parser = self.tested.specs.iter().find(|spec| spec.name == test.check)?.parser;
             let result = results.iter().find(|result| result.name == test.check)?;
             at_base(test, parser, result, &self.added, &asserts_at)
         };
@@ -454,34 +418,12 @@ impl<'p> Prover<'p> {
             let time = if is_warm { warm } else { warm + self.budget };
             CheckSpec { time: spec.time.min(time), ..spec.clone() }
         };
-        self.specs.iter().map(limit).collect()
+        self.tested.specs.iter().map(limit).collect()
     }
 
     /// Runs checks once on a content.
     fn run(&self, content: &LaneContent, specs: &[CheckSpec]) -> Result<Vec<CheckResult>, Trouble> {
-        let (job, site) = (self.job, &self.job.site);
-        let settings = site.settings();
-        let work = content.check_out(job)?;
-        let setup = BenchSetup {
-            repository: site.repository(),
-            installed_for: &site.pinned.checks,
-            content: &content.tree,
-            base: &self.base,
-            files: FileScope::Whole,
-            environment: &settings.check_environment,
-            scratch: site.folder().join("scratch").join(format!("{}-{}", job.id, work.name())),
-            sandbox: CheckSandbox {
-                program: settings.program.clone(),
-                policy: settings.sandbox_scope().check_policy(),
-                marker: Some(job.marker()),
-            },
-            cancel: &job.cancel,
-            on_check: &|_| {},
-        };
-        let mut bench = Workbench::set_up(work, setup)?;
-        let results = bench.run(&CheckPlan::once(specs, Selection::All));
-        bench.leave()?;
-        Ok(results?)
+        self.tested.run(self.job, content, &CheckPlan::once(specs, Selection::All))
     }
 
     fn watch(&self, what: String) {

@@ -46,6 +46,11 @@ impl RedRulings {
         Ok(rulings)
     }
 
+    /// The tests that the request or the plan wants to pass.
+    pub fn wanted(&self) -> BTreeSet<String> {
+        self.tests.iter().filter(|test| test.is_wanted).map(|test| test.name.clone()).collect()
+    }
+
     /// A finding for each test that must pass and does not.
     pub fn findings(&self, results: &[CheckResult], tree: &Path) -> Vec<Finding> {
         let must_pass: Vec<(&str, &str)> = self

@@ -14,6 +14,7 @@ const MAX_FILE: usize = 2 * 1024 * 1024;
 const MAX_CODE: usize = 64 * 1024 * 1024;
 
 /// A change, with the side of each file.
+#[derive(Clone, Debug)]
 pub struct SidedChange {
     pub base: TreeId,
     pub head: TreeId,
@@ -46,6 +47,14 @@ impl SidedChange {
         let sides = Sides::find(changed.collect(), &job.site.pinned.checks, &sources);
         sources.finish()?;
         Ok(SidedChange { base: base.clone(), head: head.clone(), sides })
+    }
+
+    /// The source files of the base.
+    pub fn code(&self, job: &Job) -> Result<Vec<BaseFile>, Trouble> {
+        let sources = TreeSources::new(job.site.repository(), &self.base);
+        let code = sources.code();
+        sources.finish()?;
+        Ok(code)
     }
 
     /// The production code of the head with the tests of the base, or of the base with the tests of the head. `None` if

@@ -1,10 +1,13 @@
 //! `quick-checks`, `checks`, `integrate`: the engine runs the checks and judges by its own evidence rows.
 
 use super::measurement::{Measurement, measure};
+use super::old_tests;
 use super::planned::task_size;
 use super::proving::prove;
 use super::test_first::{broken_signatures, skipped_new_tests};
+use super::tested_change::TestedChange;
 use super::{Done, finding, tiers};
+use crate::pinned::ProofDemand;
 use crate::row_names::MERGED;
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::Selection;
@@ -41,7 +44,7 @@ pub fn integrate(job: &Job) -> Result<Done, Trouble> {
     gate(job, None, merged.and_then(|row| row.task.as_deref()), TaskSize::Standard, Proofs::Made)
 }
 
-/// Whether tests must be able to fail.
+/// Whether the tests as they were must pass, and whether new tests must be able to fail.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Proofs {
     Demanded,
@@ -66,10 +69,18 @@ fn gate(
     let mut done = Done::default();
     let rule = |measured: &Measurement| evidence::rule(&measured.rows, size, job.state.demand());
     let mut gate_result = rule(&measured);
-    if gate_result == GateResult::Passed && proofs == Proofs::Demanded {
-        let proving = prove(job, &lane, task, &measured)?;
-        proving.judge(job, task, &mut measured, &mut done)?;
+    let is_demanded = proofs == Proofs::Demanded && job.site.pinned.proof != ProofDemand::Nothing;
+    if gate_result == GateResult::Passed
+        && is_demanded
+        && let Some(tested) = TestedChange::find(job, &lane, &measured)?
+    {
+        old_tests::judge(job, &lane, task, &tested, &mut measured, &mut done)?;
         gate_result = rule(&measured);
+        if gate_result == GateResult::Passed {
+            let proving = prove(job, &lane, task, &tested, &measured)?;
+            proving.judge(job, task, &mut measured, &mut done)?;
+            gate_result = rule(&measured);
+        }
     }
     done.report.says = match &gate_result {
         GateResult::Passed => "passed".to_string(),

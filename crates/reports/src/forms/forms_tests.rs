@@ -67,6 +67,7 @@ fn report() -> ChangeReport {
             remedy: String::new(),
         }],
         releases: Vec::new(),
+        old_tests: Vec::new(),
         proofs: None,
         secrets: vec![SecretSummary {
             identity: "s1".into(),

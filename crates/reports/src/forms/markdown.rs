@@ -47,6 +47,8 @@ pub fn render(report: &ChangeReport) -> String {
     table(&mut page, "Findings", &["severity", "place", "claim", "what to do"], findings.collect());
     let secrets = report.secrets.iter().map(|secret| vec![code(&place(&secret.place)), cell(&secret.shape)]);
     table(&mut page, "Secrets", &["place", "kind"], secrets.collect());
+    let old_tests = report.old_tests.iter().map(|old| vec![code(&old.check), cell(&old.reason)]);
+    table(&mut page, "Tests as they were", &["check", "result"], old_tests.collect());
     if let Some(proofs) = &report.proofs {
         let survivors = proofs.mutants.iter().filter(|mutant| mutant.fate == MutantFate::Survived);
         let rows = survivors.map(|mutant| vec![code(&place(&mutant.place)), cell(&mutant.change)]);

@@ -11,12 +11,13 @@ const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 const MAX_RESULTS: usize = 5_000;
 
 /// The rules, each with what it finds.
-const RULES: [(&str, &str); 16] = [
+const RULES: [(&str, &str); 17] = [
     ("check-doubtful", "A check passes in a way that looks too easy."),
     ("check-failed", "A check that passed at the base fails."),
     ("gate", "The evidence does not suffice."),
     ("merge-conflict", "The change cannot be merged."),
     ("mutant-survived", "No test notices a small defect in a changed line."),
+    ("old-test-fails", "A test of the base does not pass on the new code."),
     ("review", "A reviewer reports a defect."),
     ("secret", "An added line contains a secret."),
     ("settings-changed", "The change touches a file that decides what is tested."),

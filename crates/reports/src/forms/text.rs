@@ -35,6 +35,8 @@ pub fn render(report: &ChangeReport) -> String {
     list(&mut text, "findings", findings.collect());
     let secrets = report.secrets.iter().map(|secret| format!("{}: {}", place(&secret.place), secret.shape));
     list(&mut text, "secrets", secrets.collect());
+    let old_tests = report.old_tests.iter().map(|old| format!("{}: {}", old.check, one_line(&old.reason)));
+    list(&mut text, "tests as they were", old_tests.collect());
     list(&mut text, "proofs", proof_lines(report));
     let releases =
         report.releases.iter().map(|release| format!("{}, by {}: {}", release.test, release.by, release.why));

@@ -43,6 +43,12 @@ impl ParsedSource<'_> {
         functions.iter().filter(|function| function.is_test).map(|test| test.body.byte_range()).collect()
     }
 
+    /// The names of the tests, each with the byte range of its body.
+    pub(crate) fn tests_with_bodies(&self) -> Vec<(Vec<String>, Range<usize>)> {
+        let functions = self.test_functions().into_iter().filter(|function| function.is_test);
+        functions.map(|test| (test.path, test.body.byte_range())).collect()
+    }
+
     fn test_functions(&self) -> Vec<TestFunction<'_>> {
         match self.language() {
             Language::Rust => rust::test_functions(self),
