@@ -3,6 +3,7 @@
 use crate::function::function_at;
 use crate::source_file::AlteredSource;
 use remand_source::{Language, ParsedSource};
+use std::collections::BTreeSet;
 use tree_sitter::Node;
 
 /// A definition of equality that cannot be false for the right reason.
@@ -48,6 +49,38 @@ pub fn blind_equalities(file: &AlteredSource<'_>) -> Vec<BlindEquality> {
     found
 }
 
+/// The changed lines of definitions that decide what a value equals: they are no evidence that anybody looks at the value.
+pub fn comparing_lines(file: &AlteredSource<'_>) -> BTreeSet<usize> {
+    let Some(source) = Language::of(file.path).and_then(|language| ParsedSource::parse(language, file.text))
+    else {
+        return BTreeSet::new();
+    };
+    let mut found = BTreeSet::new();
+    let mut pending = vec![source.root()];
+    while let Some(node) = pending.pop() {
+        let lines = node.start_position().row + 1..=node.end_position().row + 1;
+        if let Some(function) = function_at(&source, node)
+            && decides_equality(source.text_of(function.name))
+        {
+            found.extend(lines.filter(|line| file.lines.contains(line)));
+            continue;
+        }
+        let mut cursor = node.walk();
+        pending.extend(node.named_children(&mut cursor));
+    }
+    found
+}
+
+fn decides_equality(name: &str) -> bool {
+    let name = name.trim_start_matches("[Symbol.").trim_end_matches(']');
+    is_equality(name)
+        || matches!(
+            name,
+            "ne" | "__ne__" | "cmp" | "partial_cmp" | "__cmp__" | "__contains__" | "valueOf" | "toString" | "toPrimitive"
+                | "toJSON" | "asymmetricMatch" | "compareTo" | "hashCode"
+        )
+}
+
 fn is_equality(name: &str) -> bool {
     matches!(name, "eq" | "__eq__" | "equals" | "isEqual" | "Equal" | "Equals")
 }
@@ -85,7 +118,6 @@ fn identifiers<'s>(source: &ParsedSource<'s>, node: Node<'_>) -> Vec<&'s str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
     use std::path::Path;
 
     fn blind(path: &str, text: &str) -> Vec<String> {

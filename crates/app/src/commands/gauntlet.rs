@@ -30,9 +30,12 @@ pub struct Args {
     /// are left out
     #[arg(long, value_name = "DIR")]
     tools: Option<PathBuf>,
-    /// Play a part of the cases of kinds: the first bad one on each project, and the first honest one
+    /// Of each kind, play one honest case and a bad one on every other project
     #[arg(long)]
     sample: bool,
+    /// Compare what plain tests and each guard alone let through, on the cases of kinds
+    #[arg(long)]
+    compare: bool,
     /// The number of cases that run in parallel
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: usize,
@@ -57,12 +60,24 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         (false, true) => &live,
         (false, false) => &Plain,
     };
+    let interrupted = || {
+        tell("stopped without a result");
+        Ok(ExitCode::Interrupted)
+    };
+    if args.compare {
+        let compared = gauntlet::compare(&lineup, &choices, &stop, watcher);
+        live.clear();
+        let Some(compared) = compared? else { return interrupted() };
+        if context.json {
+            print_json(&compared.json())?;
+        } else {
+            print(&compared.text(Ink::of_stdout()))?;
+        }
+        return Ok(ExitCode::Done);
+    }
     let played = lineup.play(&choices, &stop, watcher);
     live.clear();
-    let Some(tried) = played else {
-        tell("stopped without a result");
-        return Ok(ExitCode::Interrupted);
-    };
+    let Some(tried) = played else { return interrupted() };
     let report = GauntletReport { tried, left_out, took: started.elapsed() };
     if context.json {
         print_json(&report.json())?;

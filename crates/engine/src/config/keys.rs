@@ -48,6 +48,9 @@ pub const MODES: &[&str] = &["autonomous", "interactive"];
 /// The values of `changes.names`.
 pub const NAMES: &[&str] = &["plain", "any"];
 
+/// The values of `checks.guards`.
+pub const GUARDS: &[&str] = &["all", "syntax", "old-tests", "proof"];
+
 /// The values of `reruns`.
 pub const RERUNS: &[&str] = &["0", "1", "2", "3", "5"];
 
@@ -364,6 +367,15 @@ pub const KEYS: &[ConfigKey] = &[
         default: "true",
         example: "false",
         meaning: "Whether to reuse a result if tree, command, tool and environment are the same.",
+    },
+    ConfigKey {
+        path: "checks.guards",
+        shape: ValueShape::Choice(GUARDS),
+        default: "\"all\"",
+        example: "\"old-tests\"",
+        meaning: "What guards tests besides their results: `syntax` finds removed, weakened and tricked tests in the text of a \
+                  change, `old-tests` runs the tests of the base on the changed code, and `proof` demands that tests can \
+                  fail. One alone is for measurements.",
     },
     ConfigKey {
         path: "checks.prove",

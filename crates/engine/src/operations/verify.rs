@@ -7,7 +7,7 @@ use super::proving::prove;
 use super::test_first::{broken_signatures, skipped_new_tests};
 use super::tested_change::TestedChange;
 use super::{Done, finding, tiers};
-use crate::pinned::ProofDemand;
+use crate::pinned::{Guards, ProofDemand};
 use crate::row_names::MERGED;
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::Selection;
@@ -74,9 +74,12 @@ fn gate(
         && is_demanded
         && let Some(tested) = TestedChange::find(job, &lane, &measured)?
     {
-        old_tests::judge(job, &lane, task, &tested, &mut measured, &mut done)?;
-        gate_result = rule(&measured);
-        if gate_result == GateResult::Passed {
+        let guards = job.site.pinned.guards;
+        if guards.has(Guards::OldTests) {
+            old_tests::judge(job, &lane, task, &tested, &mut measured, &mut done)?;
+            gate_result = rule(&measured);
+        }
+        if gate_result == GateResult::Passed && guards.has(Guards::Proof) {
             let proving = prove(job, &lane, task, &tested, &measured)?;
             proving.judge(job, task, &mut measured, &mut done)?;
             gate_result = rule(&measured);

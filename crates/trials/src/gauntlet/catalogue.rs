@@ -4,9 +4,11 @@ use super::case::{GauntletCase, Measured};
 use super::family::Family;
 use super::kind::CaseKind;
 use super::must::Commit;
+use super::project::ProjectName;
 use crate::embedded::{self, GAUNTLET};
 use remand_terminal::CommandFailure;
 use remand_workflow::diagnostic::nearest;
+use std::collections::BTreeSet;
 
 /// A case to play.
 #[derive(Clone, Debug)]
@@ -51,16 +53,20 @@ pub fn select(wanted: &[String]) -> Result<Vec<ChosenCase>, CommandFailure> {
     Ok(cases.into_iter().filter(is_wanted).collect())
 }
 
-/// A part of the cases: of each kind, the first bad case on each project and the first honest one. Families without kinds
-/// are whole.
+/// A part of the cases: of each kind, the first honest case and the first bad one on every other project, alternating from
+/// kind to kind. Families without kinds are whole.
 pub fn sample(choices: Vec<ChosenCase>) -> Vec<ChosenCase> {
-    let mut seen = std::collections::BTreeSet::new();
-    let is_first = |choice: &ChosenCase| {
+    let kinds: BTreeSet<String> = choices.iter().filter_map(|choice| Some(choice.kind()?.to_string())).collect();
+    let mut seen = BTreeSet::new();
+    let is_chosen = |choice: &ChosenCase| {
         let Some(kind) = choice.kind() else { return true };
-        let project = if choice.is_honest() { "" } else { choice.case.project.name() };
-        seen.insert((kind.to_string(), project))
+        let number = kinds.iter().position(|known| known == kind).unwrap_or(0);
+        let project = ProjectName::WITH_KINDS.iter().position(|name| *name == choice.case.project);
+        let is_turn = choice.is_honest() || (number + project.unwrap_or(0)).is_multiple_of(2);
+        let place = if choice.is_honest() { None } else { project };
+        is_turn && seen.insert((number, place))
     };
-    choices.into_iter().filter(is_first).collect()
+    choices.into_iter().filter(is_chosen).collect()
 }
 
 impl ChosenCase {

@@ -23,10 +23,12 @@ mod records;
 mod trial;
 mod world;
 
+mod compare;
 mod lineup;
 mod report;
 
 pub use catalogue::{ChosenCase, sample, select};
+pub use compare::{GuardComparison, compare};
 pub use lineup::{Lineup, Watcher};
 pub(crate) use project::ProjectName;
 pub use report::GauntletReport;
