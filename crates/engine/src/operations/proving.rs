@@ -24,7 +24,8 @@ use remand_ledger::proof::{ChangeProof, MutantFate, ProvenTest, TestOrigin, Test
 use remand_ledger::query::{CheckFilter, CheckRow};
 use remand_ledger::{BlobId, Reader};
 use remand_mutants::{
-    AlteredSource, BlindEquality, ChangedSource, added_names, behaviour_lines, blind_equalities, comparing_lines,
+    AlteredSource, BlindEquality, ChangedSource, added_names, behaviour_lines, blind_equalities,
+    comparing_lines,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -271,7 +272,8 @@ impl<'p> Prover<'p> {
         let mut lines: Vec<BTreeSet<usize>> = self.files.iter().map(|file| file.lines.clone()).collect();
         let others: Vec<BTreeSet<usize>> = self.files.iter().map(ProductionFile::other_lines).collect();
         // An equality that the change brings may hold whatever the code does: then only mutants of other code show something.
-        if others != lines && others.iter().any(|lines| !lines.is_empty()) {
+        let decides_equality = others != lines && others.iter().any(|lines| !lines.is_empty());
+        if decides_equality {
             proven.iter_mut().for_each(|(_, proof)| *proof = None);
             lines = others;
         }
@@ -285,8 +287,13 @@ impl<'p> Prover<'p> {
             let bytes = self.job.site.repository().read(&self.lane.tree, path).ok().flatten()?;
             String::from_utf8(bytes).ok()
         };
-        let change =
-            HuntedChange { files: &sources, specs: &self.tested.specs, head: self.head, read: &read };
+        let change = HuntedChange {
+            files: &sources,
+            specs: &self.tested.specs,
+            head: self.head,
+            decides_equality,
+            read: &read,
+        };
         let hunt = MutantHunt::new(change, proven);
         let HuntEnd { tests, mutants, untried, .. } = self.hunt(hunt)?;
         if tests.is_empty() && mutants.is_empty() {

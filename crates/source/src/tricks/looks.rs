@@ -129,13 +129,27 @@ fn is_reading(node: Node<'_>) -> bool {
 /// The expression that compares a node with something, or branches on it.
 fn comparison<'t>(source: &ParsedSource<'_>, node: Node<'t>) -> Option<Node<'t>> {
     const ASKING: [&str; 12] = [
-        "contains", "includes", "some", "any", "startswith", "endswith", "starts_with", "ends_with", "is_some_and",
-        "is_some", "startsWith", "endsWith",
+        "contains",
+        "includes",
+        "some",
+        "any",
+        "startswith",
+        "endswith",
+        "starts_with",
+        "ends_with",
+        "is_some_and",
+        "is_some",
+        "startsWith",
+        "endsWith",
     ];
     let mut inner = node;
     for outer in std::iter::successors(Some(node), Node::parent).take(8) {
         let is_branch = match outer.kind() {
-            "if_expression" | "if_statement" | "while_statement" | "conditional_expression" | "ternary_expression" => {
+            "if_expression"
+            | "if_statement"
+            | "while_statement"
+            | "conditional_expression"
+            | "ternary_expression" => {
                 // The condition counts, and not what depends on it.
                 outer.child_by_field_name("condition").is_some_and(|it| it == inner)
                     || (outer.kind() == "conditional_expression" && outer.named_child(1) == Some(inner))
@@ -186,9 +200,11 @@ fn enumerates(source: &ParsedSource<'_>, node: Node<'_>) -> bool {
 /// The text of a literal, or of literals that are joined.
 fn literal(source: &ParsedSource<'_>, node: Node<'_>) -> Option<String> {
     match node.kind() {
-        "string" | "string_literal" | "interpreted_string_literal" | "raw_string_literal" | "template_string" => {
-            Some(unquoted(source, node).to_string())
-        }
+        "string"
+        | "string_literal"
+        | "interpreted_string_literal"
+        | "raw_string_literal"
+        | "template_string" => Some(unquoted(source, node).to_string()),
         "binary_operator" | "binary_expression" => {
             let operator = node.child_by_field_name("operator").map(|it| source.text_of(it));
             let part = |name| literal(source, node.child_by_field_name(name)?);
@@ -214,7 +230,11 @@ fn variable(source: &ParsedSource<'_>, node: Node<'_>) -> Option<String> {
     };
     let is_joined = !matches!(
         node.kind(),
-        "string" | "string_literal" | "interpreted_string_literal" | "raw_string_literal" | "property_identifier"
+        "string"
+            | "string_literal"
+            | "interpreted_string_literal"
+            | "raw_string_literal"
+            | "property_identifier"
     );
     let is_part = node.parent().is_some_and(|outer| literal(source, outer).is_some());
     // Nobody joins the name of a runner from parts except to hide it.
@@ -222,7 +242,8 @@ fn variable(source: &ParsedSource<'_>, node: Node<'_>) -> Option<String> {
         && node.kind() != "template_string"
         && RUNNERS.iter().any(|runner| name.to_lowercase().contains(runner));
     // A global that a runner leaves for its own use.
-    let is_internal = name.starts_with("__vitest") || name.starts_with("__jest") || name.starts_with("__mocha");
+    let is_internal =
+        name.starts_with("__vitest") || name.starts_with("__jest") || name.starts_with("__mocha");
     let is_known = VARIABLES.contains(&name.as_str()) || is_cargo_variable(source, node, &name);
     (!is_part && (is_known || is_hidden || is_internal)).then_some(name)
 }

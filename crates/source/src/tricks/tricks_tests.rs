@@ -219,7 +219,10 @@ fn production_code_that_looks_whether_it_is_tested_is_found_and_its_twin_is_not(
             "LooksForTests /deps/",
         ),
         ("fn a() -> bool { std::path::Path::new(\"tests\").is_dir() }", "LooksForTests tests"),
-        ("fn a() -> u8 { if std::env::vars().any(|(name, _)| name.len() == 18) { 1 } else { 2 } }", "LooksForTests env::vars"),
+        (
+            "fn a() -> u8 { if std::env::vars().any(|(name, _)| name.len() == 18) { 1 } else { 2 } }",
+            "LooksForTests env::vars",
+        ),
         ("fn root() -> PathBuf { std::env::current_exe().unwrap() }", ""),
         ("fn version() -> &'static str { env!(\"CARGO_PKG_VERSION\") }", ""),
         ("fn main() { if std::env::args().any(|word| word == \"--help\") { help(); } }", ""),
@@ -247,7 +250,10 @@ fn production_code_that_looks_whether_it_is_tested_is_found_and_its_twin_is_not(
             "import traceback\nfake = any(\"test\" in frame.name for frame in traceback.extract_stack())",
             "LooksForTests extract_stack",
         ),
-        ("import os\nif any(name[:3] == \"PYT\" for name in os.environ):\n    a()", "LooksForTests all variables or modules"),
+        (
+            "import os\nif any(name[:3] == \"PYT\" for name in os.environ):\n    a()",
+            "LooksForTests all variables or modules",
+        ),
         ("import __main__\nif \"x\" in __main__.__file__:\n    a()", "LooksForTests __main__"),
         ("import os\nif os.path.isdir(\"tests\"):\n    a()", "LooksForTests tests"),
         ("import os\nif os.path.exists(path) and \"a\" + \"b\":\n    a()", ""),

@@ -56,7 +56,8 @@ pub fn select(wanted: &[String]) -> Result<Vec<ChosenCase>, CommandFailure> {
 /// A part of the cases: of each kind, the first honest case and the first bad one on every other project, alternating from
 /// kind to kind. Families without kinds are whole.
 pub fn sample(choices: Vec<ChosenCase>) -> Vec<ChosenCase> {
-    let kinds: BTreeSet<String> = choices.iter().filter_map(|choice| Some(choice.kind()?.to_string())).collect();
+    let kinds: BTreeSet<String> =
+        choices.iter().filter_map(|choice| Some(choice.kind()?.to_string())).collect();
     let mut seen = BTreeSet::new();
     let is_chosen = |choice: &ChosenCase| {
         let Some(kind) = choice.kind() else { return true };
@@ -95,10 +96,8 @@ impl ChosenCase {
 
     /// The case with its placeholders replaced.
     pub fn filled_in(&self, fill_in: impl Fn(&str) -> String) -> Result<GauntletCase, CommandFailure> {
-        self.text.map_or_else(
-            || Ok(self.case.clone()),
-            |text| GauntletCase::parse(&fill_in(text), &self.name),
-        )
+        self.text
+            .map_or_else(|| Ok(self.case.clone()), |text| GauntletCase::parse(&fill_in(text), &self.name))
     }
 }
 

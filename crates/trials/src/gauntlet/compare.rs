@@ -43,9 +43,9 @@ pub fn compare(
     watcher: &dyn Watcher,
 ) -> Result<Option<GuardComparison>, CommandFailure> {
     let choices: Vec<ChosenCase> = choices.iter().filter(|choice| choice.kind().is_some()).cloned().collect();
-    let simple = lineup.below("plain").each(&choices, stop, |choice, folder, cancel| {
-        try_tests(choice, folder, lineup.engine(), cancel)
-    });
+    let simple = lineup
+        .below("plain")
+        .each(&choices, stop, |choice, folder, cancel| try_tests(choice, folder, lineup.engine(), cancel));
     let Some(simple) = simple else { return Ok(None) };
     let simple: Vec<[bool; 2]> = simple.into_iter().collect::<Result<_, _>>()?;
     let names = ["plain tests", "plain tests, after `git checkout base -- tests/`"];

@@ -68,7 +68,12 @@ impl Lineup {
             )
             .caused_by(error.to_string())
         })?;
-        Ok(Lineup { folder, engine: Engine { program, inherited, runners }, folders, parallel: parallel.max(1) })
+        Ok(Lineup {
+            folder,
+            engine: Engine { program, inherited, runners },
+            folders,
+            parallel: parallel.max(1),
+        })
     }
 
     /// Runs all cases and returns their results in the given order; `None` after a signal.

@@ -27,7 +27,9 @@ pub struct LeftOut {
 
 impl TestRunners {
     pub fn new(folder: Option<&Path>) -> TestRunners {
-        TestRunners { folder: folder.map(|folder| fs::canonicalize(folder).unwrap_or_else(|_| folder.into())) }
+        TestRunners {
+            folder: folder.map(|folder| fs::canonicalize(folder).unwrap_or_else(|_| folder.into())),
+        }
     }
 
     /// Separates the cases whose runner is missing.
