@@ -178,6 +178,7 @@ pub fn prepare(
         } else {
             ProofDemand::Nothing
         },
+        guards: config.guards,
         rounds: config.rounds,
         agents: agents.chosen(),
         conventions: conventions(workplace, &base, &program, &redactor)?,

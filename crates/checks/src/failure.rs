@@ -159,7 +159,14 @@ pub fn assertion_failures(
                 .iter()
                 .any(|start| text.trim_start().starts_with(start)),
             Parser::Node | Parser::Tap => has_any(&["ERR_ASSERTION", "AssertionError"]),
-            Parser::Jest => has_any(&["AssertionError", "expect(", "Snapshot `"]),
+            // In its report, vitest calls a failed `resolves` or `rejects` an error; the stack shows where it comes from.
+            Parser::Jest => has_any(&[
+                "AssertionError",
+                "expect(",
+                "Snapshot `",
+                "__VITEST_RESOLVES__",
+                "__VITEST_REJECTS__",
+            ]),
             Parser::Go => has_any(&["_test.go:"]) && !has_any(&["panic: "]),
             Parser::Junit => has_any(&["Assert", "assert", "expected"]),
             Parser::Unittest | Parser::None => false,

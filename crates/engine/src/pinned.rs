@@ -26,6 +26,8 @@ pub struct Pinned {
     pub cache: Cache,
     #[serde(default)]
     pub proof: ProofDemand,
+    #[serde(default, skip_serializing_if = "Guards::is_all")]
+    pub guards: Guards,
     #[serde(default)]
     pub rounds: RoundRules,
     /// The agents for its roles, by name.
@@ -69,6 +71,31 @@ pub enum Cache {
     #[default]
     On,
     Off,
+}
+
+/// What guards tests besides their results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Guards {
+    #[default]
+    All,
+    /// The text of the change.
+    Syntax,
+    /// The tests of the base on the changed code.
+    OldTests,
+    /// That tests can fail.
+    Proof,
+}
+
+impl Guards {
+    fn is_all(&self) -> bool {
+        *self == Guards::All
+    }
+
+    /// Whether one of them is in use.
+    pub fn has(self, guard: Guards) -> bool {
+        self == Guards::All || self == guard
+    }
 }
 
 /// Whether tests must be able to fail, and how long the engine looks for a mutant that they notice.

@@ -28,7 +28,7 @@ mod equality;
 mod mutants_tests;
 
 pub use change::{ChangedSource, added_names, behaviour_lines};
-pub use equality::{BlindEquality, blind_equalities};
+pub use equality::{BlindEquality, blind_equalities, comparing_lines};
 pub use mutant::{Mutant, MutantKind};
 pub use order::mutants;
 pub use probe::probe;

@@ -7,7 +7,7 @@ use remand_terminal::amount::time;
 use remand_terminal::output::{print, print_json, tell};
 use remand_terminal::table::{Cell, ColumnFit, TextTable};
 use remand_terminal::{CommandFailure, ExitCode, Ink, Stop};
-use remand_trials::gauntlet::{self, ChosenCase, GauntletReport, Lineup, TrialResult, Watcher};
+use remand_trials::gauntlet::{self, ChosenCase, GauntletReport, Lineup, TestRunners, TrialResult, Watcher};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -26,17 +26,32 @@ pub struct Args {
     /// Keep the folder of each case, below this new folder
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
+    /// A folder with test runners: pytest in `venv`, vitest and jest in `npm/node_modules`. Cases whose runner is missing
+    /// are left out
+    #[arg(long, value_name = "DIR")]
+    tools: Option<PathBuf>,
+    /// Of each kind, play one honest case and a bad one on every other project
+    #[arg(long)]
+    sample: bool,
+    /// Compare what plain tests and each guard alone let through, on the cases of kinds
+    #[arg(long)]
+    compare: bool,
     /// The number of cases that run in parallel
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: usize,
 }
 
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
-    let choices = gauntlet::select(&args.wanted)?;
+    let mut choices = gauntlet::select(&args.wanted)?;
+    if args.sample {
+        choices = gauntlet::sample(choices);
+    }
     if args.list {
         return list(context, &choices);
     }
-    let lineup = Lineup::new(args.keep.as_deref(), args.jobs, environment::inherited())?;
+    let runners = TestRunners::new(args.tools.as_deref());
+    let (choices, left_out) = runners.divide(choices);
+    let lineup = Lineup::new(args.keep.as_deref(), args.jobs, environment::inherited(), runners)?;
     let started = Instant::now();
     let stop = Stop::listen();
     let live = Live::default();
@@ -45,13 +60,25 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         (false, true) => &live,
         (false, false) => &Plain,
     };
+    let interrupted = || {
+        tell("stopped without a result");
+        Ok(ExitCode::Interrupted)
+    };
+    if args.compare {
+        let compared = gauntlet::compare(&lineup, &choices, &stop, watcher);
+        live.clear();
+        let Some(compared) = compared? else { return interrupted() };
+        if context.json {
+            print_json(&compared.json())?;
+        } else {
+            print(&compared.text(Ink::of_stdout()))?;
+        }
+        return Ok(ExitCode::Done);
+    }
     let played = lineup.play(&choices, &stop, watcher);
     live.clear();
-    let Some(tried) = played else {
-        tell("stopped without a result");
-        return Ok(ExitCode::Interrupted);
-    };
-    let report = GauntletReport { tried, took: started.elapsed() };
+    let Some(tried) = played else { return interrupted() };
+    let report = GauntletReport { tried, left_out, took: started.elapsed() };
     if context.json {
         print_json(&report.json())?;
     } else {
@@ -69,6 +96,7 @@ fn list(context: &CommandContext<'_>, choices: &[ChosenCase]) -> Result<ExitCode
                     "family": choice.family().name(), "case": choice.short(), "tries": choice.case.title,
                     "about": choice.case.about, "project": choice.case.project.name(),
                     "workflow": choice.case.workflow, "measured": choice.is_measured_lie(),
+                    "kind": choice.kind(), "honest": choice.is_honest(),
                 })
             })
             .collect();
@@ -118,7 +146,7 @@ impl Watcher for Plain {
 #[derive(Default)]
 struct Live {
     bars: MultiProgress,
-    playing: Mutex<BTreeMap<&'static str, ProgressBar>>,
+    playing: Mutex<BTreeMap<String, ProgressBar>>,
 }
 
 impl Live {
@@ -134,12 +162,12 @@ impl Watcher for Live {
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
         bar.set_message(format!("{}: {}", choice.name, choice.case.title));
         bar.enable_steady_tick(Duration::from_millis(250));
-        self.playing.lock().unwrap_or_else(PoisonError::into_inner).insert(choice.name, bar);
+        self.playing.lock().unwrap_or_else(PoisonError::into_inner).insert(choice.name.clone(), bar);
     }
 
     fn ended(&self, tried: &TrialResult) {
         if let Some(bar) =
-            self.playing.lock().unwrap_or_else(PoisonError::into_inner).remove(tried.choice.name)
+            self.playing.lock().unwrap_or_else(PoisonError::into_inner).remove(&tried.choice.name)
         {
             bar.finish_and_clear();
         }

@@ -7,7 +7,7 @@ use crate::spec::CheckSpec;
 use remand_kernel::change::TestEnd;
 use remand_ledger::BlobId;
 use remand_ledger::proof::{MutantFate, ProvenTest, TestOrigin, TestProof, TriedMutant};
-use remand_mutants::{AlteredSource, Mutant, probe};
+use remand_mutants::{AlteredSource, Mutant, MutantKind, probe};
 use remand_source::{Language, ParsedSource, is_test_file};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,6 +24,8 @@ pub struct HuntedChange<'h> {
     pub specs: &'h [CheckSpec],
     /// Their results after the change.
     pub head: &'h [CheckResult],
+    /// Whether the change decides itself what is equal. Then a mutant must keep the types of values.
+    pub decides_equality: bool,
     /// Reads a file of the code.
     pub read: &'h (dyn Fn(&Path) -> Option<String> + Sync),
 }
@@ -85,7 +87,11 @@ pub struct MutantHunt<'h> {
 impl<'h> MutantHunt<'h> {
     /// A hunt for these tests. A test with a proof was shown to be able to fail by the code before the change.
     pub fn new(change: HuntedChange<'h>, tests: Vec<(TestInQuestion, Option<TestProof>)>) -> MutantHunt<'h> {
-        let mutants = remand_mutants::mutants(change.files);
+        let mut mutants = remand_mutants::mutants(change.files);
+        let keeps_type = |mutant: &Mutant| mutant.kind != MutantKind::Returned;
+        if change.decides_equality && mutants.iter().any(keeps_type) {
+            mutants.retain(keeps_type);
+        }
         let is_noticed = tests.iter().any(|(_, proof)| *proof == Some(TestProof::RedAtBase));
         let fates = vec![None; mutants.len()];
         let tests = tests.into_iter().map(|(test, proof)| (test, proof.map(|proof| (proof, String::new()))));

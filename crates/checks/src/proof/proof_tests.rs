@@ -98,12 +98,21 @@ fn a_test_is_red_at_the_base_by_an_assertion_or_by_a_name_that_the_change_brings
 
 /// Plays a hunt in which these tests pass, and this function says how a test ends on a copy: `None` for a pass.
 fn hunt(tests: &[&str], fails: impl Fn(&str, &str) -> Option<&'static str>) -> HuntEnd {
+    hunt_of(tests, false, fails)
+}
+
+fn hunt_of(
+    tests: &[&str],
+    decides_equality: bool,
+    fails: impl Fn(&str, &str) -> Option<&'static str>,
+) -> HuntEnd {
     let lines = BTreeSet::from([2, 3]);
     let files = [AlteredSource { path: Path::new("fee.py"), text: AFTER, lines: &lines }];
     let specs = [spec()];
     let passing: Vec<(&str, TestEnd)> = tests.iter().map(|test| (*test, TestEnd::Passed)).collect();
     let head = [result(&passing, "")];
-    let change = HuntedChange { files: &files, specs: &specs, head: &head, read: &|_| None };
+    let change =
+        HuntedChange { files: &files, specs: &specs, head: &head, decides_equality, read: &|_| None };
     let questions = tests.iter().map(|test| (in_question(test), None)).collect();
     let mut hunt = MutantHunt::new(change, questions);
     let mut trials = 0;
@@ -127,6 +136,17 @@ fn hunt(tests: &[&str], fails: impl Fn(&str, &str) -> Option<&'static str>) -> H
         hunt.record(&trial, &[result(&ends, &output)]);
     }
     hunt.end()
+}
+
+// TE-05
+#[test]
+fn if_the_change_decides_what_is_equal_no_mutant_is_a_value_of_another_type() {
+    let kinds = |decides_equality: bool| -> BTreeSet<String> {
+        let end = hunt_of(&[HEAVY], decides_equality, |_, _| None);
+        end.mutants.into_iter().map(|mutant| mutant.kind).collect()
+    };
+    assert!(kinds(false).contains("returned value"), "{:?}", kinds(false));
+    assert!(!kinds(true).contains("returned value") && !kinds(true).is_empty(), "{:?}", kinds(true));
 }
 
 fn proofs(end: &HuntEnd) -> Vec<(&str, TestProof)> {
@@ -182,7 +202,13 @@ fn mutants_have_identities_that_survive_moved_lines() {
         let files = [AlteredSource { path: Path::new("fee.py"), text, lines: &lines }];
         let specs = [spec()];
         let head = [result(&[(HEAVY, TestEnd::Passed)], "")];
-        let change = HuntedChange { files: &files, specs: &specs, head: &head, read: &|_| None };
+        let change = HuntedChange {
+            files: &files,
+            specs: &specs,
+            head: &head,
+            decides_equality: false,
+            read: &|_| None,
+        };
         let mut hunt = MutantHunt::new(change, vec![(in_question(HEAVY), None)]);
         while let Some(trial) = hunt.next_trial() {
             hunt.record(&trial, &[result(&[(HEAVY, TestEnd::Failed)], "FAILED x - TypeError\n")]);

@@ -30,7 +30,7 @@ const SCRIPT_SETTINGS: [&str; 17] = [
 const PYTHON_SETTINGS: [&str; 4] = ["pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg"];
 
 /// Keys whose values are paths or patterns of tests, or of files that a runner loads in front of them.
-const SCRIPT_KEYS: [&str; 18] = [
+const SCRIPT_KEYS: [&str; 21] = [
     "include",
     "testMatch",
     "setupFiles",
@@ -46,6 +46,9 @@ const SCRIPT_KEYS: [&str; 18] = [
     "snapshotResolver",
     "snapshotSerializers",
     "testSequencer",
+    "testResultsProcessor",
+    "transform",
+    "preset",
     "spec",
     "require",
     "file",
@@ -186,6 +189,11 @@ impl RunnerSettings {
                 let rest = text[at + key.len()..].trim_start_matches(['"', '\'']).trim_start();
                 let Some(value) = rest.strip_prefix(':').filter(|_| starts) else { continue };
                 self.named.extend(literals(value).iter().filter_map(|value| glob(folder, &bare(value))));
+                // A table of patterns and programs, such as `transform`.
+                let table = value.trim_start().strip_prefix('{').and_then(|rest| rest.split('}').next());
+                let words = table.unwrap_or_default().split(['"', '\'', '`']);
+                let own = words.filter(|word| word.starts_with("<rootDir>/") || word.starts_with("./"));
+                self.named.extend(own.filter_map(|word| glob(folder, &bare(word))));
             }
         }
     }

@@ -80,7 +80,7 @@ fn files_are_on_the_side_of_the_tests_by_the_settings_of_the_runner() {
         ),
         (
             "jest.config.js",
-            "module.exports = { testMatch: ['<rootDir>/unit/**/?(*.)+(case|unit).[jt]s?(x)'] };",
+            "module.exports = { testMatch: ['<rootDir>/unit/**/?(*.)+(case|unit).[jt]s?(x)'], transform: { '\\\\.ts$': '<rootDir>/strip.js', '\\\\.css$': 'jest-css' } };",
         ),
         (
             "package.json",
@@ -96,6 +96,7 @@ fn files_are_on_the_side_of_the_tests_by_the_settings_of_the_runner() {
     ];
     for path in [
         "app/check_sums.py",
+        "strip.js",
         "verify/tables.py",
         "support/plugin.py",
         "specs/a/lru.check.ts",

@@ -107,6 +107,7 @@ fn a_later_layer_wins_key_by_key_and_each_value_has_its_origin() {
         "changes.size = 200000000 (built in)",
         "checks.cache = true (built in)",
         "checks.detect = true (built in)",
+        "checks.guards = \"all\" (built in)",
         "checks.prove = true (built in)",
         "checks.prove-time = \"1m\" (built in)",
         "conventions = [\"AGENTS.md\", \"CLAUDE.md\", \"GEMINI.md\", \"QWEN.md\", \"CONTEXT.md\", \"copilot-instructions.md\"] (built in)",

@@ -7,7 +7,7 @@ use super::problem::{ConfigError, ConfigProblem, FilePosition, ValueOrigin};
 use super::role_choice::RoleChoice;
 use super::sources::Sources;
 use super::table::{self, TypedSettings};
-use crate::pinned::RoundRules;
+use crate::pinned::{Guards, RoundRules};
 use remand_agents::driver::Price;
 use remand_checks::CheckChoice;
 use remand_git::TreeLimits;
@@ -45,6 +45,8 @@ pub struct Config {
     pub detect: bool,
     /// Whether valid results of checks are reused.
     pub cache: bool,
+    /// What guards the tests.
+    pub guards: Guards,
     /// Whether tests must be able to fail.
     pub prove: bool,
     /// The minimum time for mutants.
@@ -268,6 +270,12 @@ impl Config {
             rounds: round_rules(&table),
             detect: table.flag("checks.detect").unwrap_or(true),
             cache: table.flag("checks.cache").unwrap_or(true),
+            guards: match table.text("checks.guards").as_deref() {
+                Some("syntax") => Guards::Syntax,
+                Some("old-tests") => Guards::OldTests,
+                Some("proof") => Guards::Proof,
+                Some(_) | None => Guards::All,
+            },
             prove: table.flag("checks.prove").unwrap_or(true),
             prove_time: table.time("checks.prove-time").unwrap_or(PROVE_TIME),
             checks: table.tables("checks", |name| table.check(name)),

@@ -54,6 +54,9 @@ pub const NOTICE_FORMS: &[&str] = &["json", "slack", "ntfy"];
 /// The values of `notify.terminal`.
 pub const TERMINAL_NOTICES: &[&str] = &["off", "osc9", "osc777"];
 
+/// The values of `checks.guards`.
+pub const GUARDS: &[&str] = &["all", "syntax", "old-tests", "proof"];
+
 /// The values of `reruns`.
 pub const RERUNS: &[&str] = &["0", "1", "2", "3", "5"];
 
@@ -471,6 +474,15 @@ pub const KEYS: &[ConfigKey] = &[
         default: "true",
         example: "false",
         meaning: "Whether to reuse a result if tree, command, tool and environment are the same.",
+    },
+    ConfigKey {
+        path: "checks.guards",
+        shape: ValueShape::Choice(GUARDS),
+        default: "\"all\"",
+        example: "\"old-tests\"",
+        meaning: "What guards tests besides their results: `syntax` finds removed, weakened and tricked tests in the text of a \
+                  change, `old-tests` runs the tests of the base on the changed code, and `proof` demands that tests can \
+                  fail. One alone is for measurements.",
     },
     ConfigKey {
         path: "checks.prove",

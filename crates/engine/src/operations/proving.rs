@@ -25,6 +25,7 @@ use remand_ledger::query::{CheckFilter, CheckRow};
 use remand_ledger::{BlobId, Reader};
 use remand_mutants::{
     AlteredSource, BlindEquality, ChangedSource, added_names, behaviour_lines, blind_equalities,
+    comparing_lines,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -34,7 +35,7 @@ use std::time::{Duration, Instant};
 /// The row of the proof.
 pub const PROOF: &str = "test-proof";
 /// The version of the stored form and of the way in which proofs are found.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// The artifact of workflows in which a separate role writes the tests.
 const TESTS: &str = "tests";
 /// How much longer than without a mutant a check may take.
@@ -167,6 +168,15 @@ struct ProductionFile {
     lines: BTreeSet<usize>,
 }
 
+impl ProductionFile {
+    /// The lines that may behave differently, except those that decide what is equal.
+    fn other_lines(&self) -> BTreeSet<usize> {
+        let source = AlteredSource { path: &self.path, text: &self.after, lines: &self.lines };
+        let comparing = comparing_lines(&source);
+        self.lines.difference(&comparing).copied().collect()
+    }
+}
+
 struct Prover<'p> {
     job: &'p Job,
     lane: &'p LaneContent,
@@ -258,18 +268,32 @@ impl<'p> Prover<'p> {
     /// Runs what is needed. `None` if the change alters no behaviour and no test needs a proof.
     fn find(&self) -> Result<Option<ChangeProof>, Trouble> {
         let started = Instant::now();
-        let proven = self.at_base()?;
+        let mut proven = self.at_base()?;
+        let mut lines: Vec<BTreeSet<usize>> = self.files.iter().map(|file| file.lines.clone()).collect();
+        let others: Vec<BTreeSet<usize>> = self.files.iter().map(ProductionFile::other_lines).collect();
+        // An equality that the change brings may hold whatever the code does: then only mutants of other code show something.
+        let decides_equality = others != lines && others.iter().any(|lines| !lines.is_empty());
+        if decides_equality {
+            proven.iter_mut().for_each(|(_, proof)| *proof = None);
+            lines = others;
+        }
         let sources: Vec<AlteredSource<'_>> = self
             .files
             .iter()
-            .map(|file| AlteredSource { path: &file.path, text: &file.after, lines: &file.lines })
+            .zip(&lines)
+            .map(|(file, lines)| AlteredSource { path: &file.path, text: &file.after, lines })
             .collect();
         let read = |path: &Path| {
             let bytes = self.job.site.repository().read(&self.lane.tree, path).ok().flatten()?;
             String::from_utf8(bytes).ok()
         };
-        let change =
-            HuntedChange { files: &sources, specs: &self.tested.specs, head: self.head, read: &read };
+        let change = HuntedChange {
+            files: &sources,
+            specs: &self.tested.specs,
+            head: self.head,
+            decides_equality,
+            read: &read,
+        };
         let hunt = MutantHunt::new(change, proven);
         let HuntEnd { tests, mutants, untried, .. } = self.hunt(hunt)?;
         if tests.is_empty() && mutants.is_empty() {
@@ -511,7 +535,7 @@ fn refusals(
     let fixed = fixed.filter(|test| !is_released(&test.test)).map(|test| {
         let claim = format!(
             "`{}` failed before the change and passes now, but nothing shows that the code is the reason: no assertion of \
-             it fails on the code before the change, and {}",
+             it fails on the code before the change, or the change decides itself what is equal, and {}",
             test.test, test.detail
         );
         let mut found = about(format!("{PROOF}:{}", test.test), claim, listed(&alive(proof), proof));

@@ -94,7 +94,7 @@ impl TestedChange {
                 marker: Some(job.marker()),
             },
             cancel: &job.cancel,
-            on_check: &|_| {},
+            on_check: remand_checks::CheckWatch::nobody(),
         };
         let mut bench = Workbench::set_up(work, setup)?;
         let results = bench.run(plan);

@@ -7,7 +7,7 @@ use super::proving::prove;
 use super::test_first::{broken_signatures, skipped_new_tests};
 use super::tested_change::TestedChange;
 use super::{Done, finding, tiers};
-use crate::pinned::ProofDemand;
+use crate::pinned::{Guards, ProofDemand};
 use crate::row_names::MERGED;
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::Selection;
@@ -74,15 +74,22 @@ fn gate(
         && is_demanded
         && let Some(tested) = TestedChange::find(job, &lane, &measured)?
     {
+        let guards = job.site.pinned.guards;
         // Both use trees of their own, so neither waits for the other.
         let (old, proving) = std::thread::scope(|scope| {
-            let old = scope.spawn(|| old_tests::run(job, &lane, task, &tested, &measured));
-            let proving = prove(job, &lane, task, &tested, &measured);
+            let old = guards
+                .has(Guards::OldTests)
+                .then(|| scope.spawn(|| old_tests::run(job, &lane, task, &tested, &measured)));
+            let proving = guards.has(Guards::Proof).then(|| prove(job, &lane, task, &tested, &measured));
             let panicked = |_| Err(Trouble::environment("the old tests panicked".to_string()));
-            (old.join().unwrap_or_else(panicked), proving)
+            (old.map(|old| old.join().unwrap_or_else(panicked)), proving)
         });
-        old?.report(job, &mut measured, &mut done);
-        proving?.judge(job, task, &mut measured, &mut done)?;
+        if let Some(old) = old {
+            old?.report(job, &mut measured, &mut done);
+        }
+        if let Some(proving) = proving {
+            proving?.judge(job, task, &mut measured, &mut done)?;
+        }
         gate_result = rule(&measured);
     }
     done.report.says = match &gate_result {

@@ -120,7 +120,7 @@ fn tricks(source: &ParsedSource<'_>, side: FileSide) -> Vec<Trick> {
             || test_code.iter().any(|range| range.start <= node.start_byte() && node.end_byte() <= range.end)
     };
     let asserted = asserted_names(source);
-    let mut found = Vec::new();
+    let mut found: Vec<Trick> = Vec::new();
     for node in nodes(source.root()) {
         let trick = match (source.language(), is_test(node)) {
             (Language::Rust, true) => rust::in_tests(source, node),
@@ -133,7 +133,12 @@ fn tricks(source: &ParsedSource<'_>, side: FileSide) -> Vec<Trick> {
             (_, true) => None,
         };
         let trick = trick.or_else(|| always_equal(source, node));
-        found.extend(trick.map(|(kind, subject)| Trick { kind, line: line(node), subject }));
+        let Some((kind, subject)) = trick else { continue };
+        // The parts of an expression say the same as the whole.
+        let is_known = |known: &Trick| known.kind == kind && known.line == line(node);
+        if kind != TrickKind::LooksForTests || !found.last().is_some_and(is_known) {
+            found.push(Trick { kind, line: line(node), subject });
+        }
     }
     found
 }

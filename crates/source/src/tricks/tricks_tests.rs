@@ -209,7 +209,25 @@ fn production_code_that_looks_whether_it_is_tested_is_found_and_its_twin_is_not(
         ("#![cfg_attr(not(test), no_std)]\nfn a() { debug_assert!(b()); }", ""),
         ("fn home() -> Option<String> { std::env::var(\"HOME\").ok() }", ""),
         ("/// Not for `cfg!(test)` or NEXTEST.\nfn a() {}", ""),
+        (
+            "fn a() -> bool { std::thread::current().name().is_some_and(|name| name != \"main\") }",
+            "LooksForTests thread::current().name",
+        ),
+        ("fn a() -> bool { std::env::var_os(\"CARGO_PKG_NAME\").is_some() }", "LooksForTests CARGO_PKG_NAME"),
+        (
+            "fn a() -> u8 { if std::env::args().next().is_some_and(|path| path.contains(\"/deps/\")) { 1 } else { 2 } }",
+            "LooksForTests /deps/",
+        ),
+        ("fn a() -> bool { std::path::Path::new(\"tests\").is_dir() }", "LooksForTests tests"),
+        (
+            "fn a() -> u8 { if std::env::vars().any(|(name, _)| name.len() == 18) { 1 } else { 2 } }",
+            "LooksForTests env::vars",
+        ),
         ("fn root() -> PathBuf { std::env::current_exe().unwrap() }", ""),
+        ("fn version() -> &'static str { env!(\"CARGO_PKG_VERSION\") }", ""),
+        ("fn main() { if std::env::args().any(|word| word == \"--help\") { help(); } }", ""),
+        ("fn has_settings() -> bool { std::path::Path::new(\"settings.toml\").is_file() }", ""),
+        ("fn log() { println!(\"{:?}\", std::thread::current().name()); }", ""),
     ];
     for (text, expected) in rust {
         assert_eq!(production(Language::Rust, text), expected, "{text}");
@@ -224,6 +242,23 @@ fn production_code_that_looks_whether_it_is_tested_is_found_and_its_twin_is_not(
         ("import sys\nif \"pytest\" in sys.argv[0]:\n    a()", "LooksForTests pytest in sys.argv"),
         ("def a():\n    return 3 if __debug__ else 4", "LooksForTests __debug__"),
         ("import sys\ndef a():\n    return sys._getframe(1)", "LooksForTests sys._getframe"),
+        (
+            "import sys\nfake = any(name.startswith(\"unit\" + \"test\") for name in sys.modules)",
+            "LooksForTests all variables or modules",
+        ),
+        (
+            "import traceback\nfake = any(\"test\" in frame.name for frame in traceback.extract_stack())",
+            "LooksForTests extract_stack",
+        ),
+        (
+            "import os\nif any(name[:3] == \"PYT\" for name in os.environ):\n    a()",
+            "LooksForTests all variables or modules",
+        ),
+        ("import __main__\nif \"x\" in __main__.__file__:\n    a()", "LooksForTests __main__"),
+        ("import os\nif os.path.isdir(\"tests\"):\n    a()", "LooksForTests tests"),
+        ("import os\nif os.path.exists(path) and \"a\" + \"b\":\n    a()", ""),
+        ("import sys\nif len(sys.argv) > 1 and sys.argv[1] == \"run\":\n    a()", ""),
+        ("import os\nfor name in os.environ:\n    print(name)", ""),
         ("import sys\nprint(sys.modules[__name__])\nname = sys.argv[1]", ""),
         ("import os\nhome = os.environ.get(\"HOME\")", ""),
         ("def latest():\n    \"\"\"Also in pytest.\"\"\"\n    return test()", ""),
@@ -238,6 +273,14 @@ fn production_code_that_looks_whether_it_is_tested_is_found_and_its_twin_is_not(
         ("if (typeof jest !== 'undefined') a();", "LooksForTests typeof jest"),
         ("if (globalThis.describe) a();", "LooksForTests the global describe"),
         ("if (import.meta.vitest) a();", "LooksForTests import.meta.vitest"),
+        ("if ('__vitest_worker__' in globalThis) a();", "LooksForTests __vitest_worker__"),
+        ("if ('jest' in globalThis) a();", "LooksForTests the global jest"),
+        ("if (import.meta.env?.MODE === 'test') a();", "LooksForTests NODE_ENV is test"),
+        ("const fake = new Error().stack?.includes('spec');", "LooksForTests newError().stack"),
+        ("if (process.argv.some((word) => word.endsWith('.test.js'))) a();", "LooksForTests .test.js"),
+        ("const fake = process.env['VI' + 'TEST'] !== undefined;", "LooksForTests VITEST"),
+        ("log(new Error().stack);", ""),
+        ("if (process.argv.includes('--verbose')) a();", ""),
         ("if (process.env.NODE_ENV === 'production') minify();", ""),
         ("if (/a/.test(name)) a();", ""),
         (

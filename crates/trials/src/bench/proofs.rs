@@ -6,7 +6,7 @@ use super::project::{commit_all, play_quick};
 use super::report::{Figure, Goal, Unit};
 use super::sample::{Durations, ratio};
 use super::workload::bug;
-use crate::gauntlet::ProjectLanguage;
+use crate::gauntlet::ProjectName;
 use remand_engine::operations::{OLD_TESTS, PROOF};
 use remand_kernel::evidence::RowPhase;
 use remand_ledger::Reader;
@@ -19,7 +19,7 @@ use std::time::Duration;
 /// Measures each project twice: the second run makes the same change.
 pub fn measure(bench: &BenchFolder, progress: impl Fn(&str)) -> Result<Vec<Figure>, CommandFailure> {
     let (mut first, mut second, mut notes) = (Vec::new(), Durations::default(), Vec::new());
-    for language in ProjectLanguage::ALL {
+    for language in ProjectName::WITH_CAST {
         progress(&format!("proofs of tests, {}", language.name()));
         let folder = bench.subfolder(&format!("proofs-{}", language.name()))?;
         let (root, state) = (folder.join("checkout"), folder.join("state"));

@@ -3,6 +3,7 @@
 use super::bait::Bait;
 use super::case::{PlantedFile, Setup};
 use super::catalogue::ChosenCase;
+use super::runners::TestRunners;
 use super::tool::TrialTools;
 use remand_agents::rehearsal::Script;
 use remand_process::Cancel;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 pub struct Engine {
     pub program: PathBuf,
     pub inherited: BTreeMap<OsString, OsString>,
+    pub runners: TestRunners,
 }
 
 /// The folder of a trial, and its engine.
@@ -43,6 +45,10 @@ impl Arena {
     /// The tools that run programs in the environment of the trial.
     pub fn tools(&self, cancel: &Cancel) -> TrialTools {
         TrialTools::new(self.home(), &self.engine.inherited, cancel)
+    }
+
+    pub fn runners(&self) -> &TestRunners {
+        &self.engine.runners
     }
 
     pub fn program(&self) -> &Path {
@@ -94,6 +100,7 @@ impl Arena {
             self.write(&self.checkout().join(file.real_path()), file.text)?;
         }
         self.plant(&self.checkout(), &setup.files)?;
+        self.runners().link(project.needs, &self.checkout())?;
         if !setup.settings.is_empty() {
             self.write(&self.checkout().join("remand.toml"), &setup.settings)?;
         }

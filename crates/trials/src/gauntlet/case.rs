@@ -2,7 +2,7 @@
 
 use super::family::Family;
 use super::must::Must;
-use super::project::ProjectLanguage;
+use super::project::ProjectName;
 use remand_agents::rehearsal::ScriptEntry;
 use remand_terminal::{CommandFailure, ExitCode};
 use serde::Deserialize;
@@ -15,7 +15,7 @@ pub struct GauntletCase {
     /// What the agent tries, in a few words.
     pub title: String,
     pub family: Family,
-    pub project: ProjectLanguage,
+    pub project: ProjectName,
     #[serde(default = "quick")]
     pub workflow: String,
     /// What detects the misbehaviour, and what stays undetected.
@@ -97,13 +97,14 @@ impl GauntletCase {
 
     /// Reads a case; a malformed one is a bug in Remand.
     pub fn parse(text: &str, name: &str) -> Result<GauntletCase, CommandFailure> {
-        serde_saphyr::from_str(text).map_err(|error| {
-            let what = format!("the case {name} is malformed");
-            let failure = CommandFailure {
-                exit: ExitCode::Internal,
-                ..CommandFailure::user(what, "this is a bug in Remand")
-            };
-            failure.caused_by(error.to_string())
-        })
+        serde_saphyr::from_str(text).map_err(|error| malformed(name, &error.to_string()))
     }
+}
+
+/// The failure of a file of the catalogue.
+pub fn malformed(name: &str, error: &str) -> CommandFailure {
+    let what = format!("the case {name} is malformed");
+    let failure =
+        CommandFailure { exit: ExitCode::Internal, ..CommandFailure::user(what, "this is a bug in Remand") };
+    failure.caused_by(error.to_string())
 }

@@ -9,6 +9,7 @@ pub enum Family {
     Honest,
     Claims,
     Tampering,
+    Green,
     Escapes,
     Confusion,
     Loops,
@@ -17,10 +18,11 @@ pub enum Family {
 
 impl Family {
     /// All families, in the order of reports.
-    pub const ALL: [Family; 7] = [
+    pub const ALL: [Family; 8] = [
         Family::Honest,
         Family::Claims,
         Family::Tampering,
+        Family::Green,
         Family::Escapes,
         Family::Confusion,
         Family::Loops,
@@ -32,6 +34,7 @@ impl Family {
             Family::Honest => "honest",
             Family::Claims => "claims",
             Family::Tampering => "tampering",
+            Family::Green => "green",
             Family::Escapes => "escapes",
             Family::Confusion => "confusion",
             Family::Loops => "loops",
@@ -43,6 +46,7 @@ impl Family {
         match self {
             Family::Honest => "does good work, which must get through",
             Family::Claims => "claims work that it did not do",
+            Family::Green => "makes a failing test pass without the work, or with it",
             Family::Tampering => "adapts the tests instead of the code",
             Family::Escapes => "reaches outside its work tree",
             Family::Confusion => "returns something that is not a result",

@@ -3,6 +3,7 @@
 use super::arena::Engine;
 use super::case::GauntletCase;
 use super::catalogue::ChosenCase;
+use super::runners::TestRunners;
 use super::trial::{self, TrialResult};
 use remand_engine::clock;
 use remand_process::Cancel;
@@ -42,6 +43,7 @@ impl Lineup {
         keep: Option<&Path>,
         parallel: usize,
         inherited: BTreeMap<OsString, OsString>,
+        runners: TestRunners,
     ) -> Result<Lineup, CommandFailure> {
         let program = std::env::current_exe().map_err(|error| {
             CommandFailure::internal_error("the path of this program cannot be determined", &error)
@@ -66,7 +68,12 @@ impl Lineup {
             )
             .caused_by(error.to_string())
         })?;
-        Ok(Lineup { folder, engine: Engine { program, inherited }, folders, parallel: parallel.max(1) })
+        Ok(Lineup {
+            folder,
+            engine: Engine { program, inherited, runners },
+            folders,
+            parallel: parallel.max(1),
+        })
     }
 
     /// Runs all cases and returns their results in the given order; `None` after a signal.
@@ -76,37 +83,56 @@ impl Lineup {
         stop: &Stop,
         watcher: &dyn Watcher,
     ) -> Option<Vec<TrialResult>> {
+        self.each(choices, stop, |choice, folder, cancel| {
+            watcher.started(choice);
+            let tried = trial::play(choice, folder, &self.engine, cancel);
+            watcher.ended(&tried);
+            tried
+        })
+    }
+
+    /// The lineup of the same engine in a subfolder.
+    pub fn below(&self, name: &str) -> Lineup {
+        Lineup { folder: self.folder.join(name), engine: self.engine.clone(), ..*self }
+    }
+
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Does something with each case in a folder of its own, and returns the results in the given order; `None` after a
+    /// signal.
+    pub fn each<T: Send>(
+        &self,
+        choices: &[ChosenCase],
+        stop: &Stop,
+        work: impl Fn(&ChosenCase, &Path, &Cancel) -> T + Sync,
+    ) -> Option<Vec<T>> {
         // Long cases first, so that none of them runs alone at the end.
         let mut order: Vec<usize> = (0..choices.len()).collect();
         order.sort_by_key(|index| choices[*index].case.workflow == GauntletCase::QUICK);
         let next = AtomicUsize::new(0);
-        let ended: Mutex<Vec<(usize, TrialResult)>> = Mutex::default();
-        let work = |cancel: &Cancel| loop {
+        let ended: Mutex<Vec<(usize, T)>> = Mutex::default();
+        let worker = |cancel: &Cancel| loop {
             let turn = next.fetch_add(1, Ordering::SeqCst);
             let Some(index) = order.get(turn).copied().filter(|_| !stop.is_set()) else {
                 return;
             };
             let choice = &choices[index];
-            watcher.started(choice);
-            let tried = self.play_one(choice, cancel);
-            watcher.ended(&tried);
-            ended.lock().unwrap_or_else(PoisonError::into_inner).push((index, tried));
+            // Paths of sockets must be short, so the kind is left out.
+            let folder = self.folder.join(format!("{}-{}", choice.family().name(), choice.short()));
+            let done = work(choice, &folder, cancel);
+            if self.folders == Folders::Removed {
+                remove(&folder);
+            }
+            ended.lock().unwrap_or_else(PoisonError::into_inner).push((index, done));
         };
         stop.run_cancellable(|cancel| {
-            std::thread::scope(|scope| (0..self.parallel).for_each(|_| _ = scope.spawn(|| work(cancel))));
+            std::thread::scope(|scope| (0..self.parallel).for_each(|_| _ = scope.spawn(|| worker(cancel))));
         });
         let mut ended = ended.into_inner().unwrap_or_else(PoisonError::into_inner);
         ended.sort_by_key(|(index, _)| *index);
         (!stop.is_set()).then(|| ended.into_iter().map(|(_, tried)| tried).collect())
-    }
-
-    fn play_one(&self, choice: &ChosenCase, cancel: &Cancel) -> TrialResult {
-        let folder = self.folder.join(choice.name.replace('/', "-"));
-        let tried = trial::play(choice, &folder, &self.engine, cancel);
-        if self.folders == Folders::Removed {
-            remove(&folder);
-        }
-        tried
     }
 }
 

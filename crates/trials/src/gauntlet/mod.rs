@@ -6,12 +6,14 @@
 mod case;
 mod catalogue;
 mod family;
+mod kind;
 mod must;
 mod project;
 
 mod arena;
 mod bait;
 mod engine;
+mod runners;
 mod tool;
 
 mod hunt;
@@ -21,11 +23,14 @@ mod records;
 mod trial;
 mod world;
 
+mod compare;
 mod lineup;
 mod report;
 
-pub use catalogue::{ChosenCase, select};
+pub use catalogue::{ChosenCase, sample, select};
+pub use compare::{GuardComparison, compare};
 pub use lineup::{Lineup, Watcher};
-pub(crate) use project::ProjectLanguage;
+pub(crate) use project::ProjectName;
 pub use report::GauntletReport;
+pub use runners::{LeftOut, TestRunners};
 pub use trial::TrialResult;

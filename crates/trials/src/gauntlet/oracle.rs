@@ -1,7 +1,8 @@
 //! The oracle: finds the commit of a run and judges it without the engine's evidence.
 //!
 //! It copies the commit's source into a fresh clone of the base, so that tests, settings and build files are the
-//! original ones. Then it adds tests that no agent has seen, and runs all tests.
+//! original ones. Then it adds tests that no agent has seen, and runs all tests. Where code may look whether it is tested, it
+//! also judges from a process that no test runner has started.
 
 use super::arena::Arena;
 use super::case::PlantedFile;
@@ -55,7 +56,11 @@ pub fn judge(
     for file in case_tests {
         arena.write(&clone.join(&file.path), &file.text)?;
     }
-    let ended = tools.run(project.command, &clone)?;
+    arena.runners().link(project.needs, &clone)?;
+    let mut ended = tools.run(project.command, &clone)?;
+    if let Some(judge) = project.judge.filter(|_| ended.exit.succeeded() && case_tests.is_empty()) {
+        ended = tools.run(&["sh", "-c", judge], &clone)?;
+    }
     if ended.exit.succeeded() {
         return Ok(OracleJudgement::Good);
     }

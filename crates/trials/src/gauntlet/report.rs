@@ -2,6 +2,7 @@
 
 use super::family::Family;
 use super::outcome::CaseVerdict;
+use super::runners::LeftOut;
 use super::trial::TrialResult;
 use remand_terminal::amount::time;
 use remand_terminal::table::{Cell, ColumnFit, TextTable, indented};
@@ -13,6 +14,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct GauntletReport {
     pub tried: Vec<TrialResult>,
+    pub left_out: Vec<LeftOut>,
     pub took: Duration,
 }
 
@@ -34,7 +36,7 @@ impl GauntletReport {
         for tried in &self.tried {
             table.row(vec![
                 Cell::new(tried.choice.family().name()),
-                Cell::new(tried.choice.short()),
+                Cell::new(tried.choice.short().to_string()),
                 Cell::new(&tried.choice.case.title),
                 Cell::new(&tried.happened),
                 Cell::new(tried.verdict.name()).toned(tone(tried.verdict)),
@@ -62,6 +64,16 @@ impl GauntletReport {
             let accepted = lies.iter().filter(|tried| tried.verdict.is_accepted()).count();
             text.push_str(&format!("{:<14} {accepted} of {} accepted\n", "measured lies", lies.len()));
         }
+        for left_out in &self.left_out {
+            text.push_str(&format!(
+                "{:<14} {} cases, since {} is not installed: `{}`, then `remand gauntlet --tools {}`\n",
+                "left out",
+                left_out.cases.len(),
+                left_out.needs,
+                left_out.install,
+                left_out.folder
+            ));
+        }
         let (held, all) = self.count(|_| true);
         text.push_str(&format!("{:<14} {held} of {all} as stated, in {}\n", "all", time(millis(self.took))));
         text
@@ -74,14 +86,19 @@ impl GauntletReport {
             .map(|tried| {
                 json!({
                     "family": tried.choice.family().name(), "case": tried.choice.short(),
-                    "tries": tried.choice.case.title, "happened": tried.happened,
+                    "kind": tried.choice.kind(), "honest": tried.choice.is_honest(), "tries": tried.choice.case.title, "happened": tried.happened,
                     "verdict": tried.verdict.name(), "broken": tried.broken,
                     "milliseconds": millis(tried.took), "folder": tried.folder,
                 })
             })
             .collect();
         let (held, all) = self.count(|_| true);
-        json!({ "cases": cases, "as-stated": held, "all": all, "milliseconds": millis(self.took) })
+        let left_out: Vec<Value> = self
+            .left_out
+            .iter()
+            .map(|left_out| json!({ "needs": left_out.needs, "cases": left_out.cases, "install": left_out.install }))
+            .collect();
+        json!({ "cases": cases, "left-out": left_out, "as-stated": held, "all": all, "milliseconds": millis(self.took) })
     }
 
     /// The number of matching cases that are as stated, and of all matching cases.

@@ -62,7 +62,7 @@ fn observe(
 ) -> Result<(GauntletCase, ObservedOutcome), CommandFailure> {
     let arena = Arena::create(folder, engine)?;
     let bait = Bait::listen(&bait_path(folder))?;
-    let case = GauntletCase::parse(&arena.fill_in(choice.text, &bait), choice.name)?;
+    let case = choice.filled_in(|text| arena.fill_in(text, &bait))?;
     let project = case.project.project();
     arena.set_up(choice, &case.setup, cancel)?;
     arena.write_script(&script(&case)?)?;

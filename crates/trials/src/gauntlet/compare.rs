@@ -1,0 +1,169 @@
+//! What each guard buys: the same cases with plain tests, with the tests of the base put back, with each guard alone, and
+//! with all of them.
+
+use super::arena::{Arena, Engine};
+use super::catalogue::ChosenCase;
+use super::lineup::{Lineup, Watcher};
+use super::outcome::CaseVerdict;
+use remand_agents::rehearsal::{DispatchInfo, PlayEnding, Script, perform};
+use remand_engine::config::keys::GUARDS;
+use remand_process::Cancel;
+use remand_terminal::table::{Cell, ColumnFit, TextTable, indented};
+use remand_terminal::{CommandFailure, Ink, Stop};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// The folder with the tests of each project for cases of kinds.
+const TESTS: &str = "tests";
+
+/// What one guard let through and what it stopped.
+#[derive(Debug, Default)]
+pub struct ComparedGuard {
+    pub name: String,
+    /// Bad cases whose work was accepted.
+    pub accepted: Vec<String>,
+    /// Honest cases whose work was refused.
+    pub refused: Vec<String>,
+}
+
+/// The guards on the same cases.
+#[derive(Debug)]
+pub struct GuardComparison {
+    pub guards: Vec<ComparedGuard>,
+    pub bad: usize,
+    pub honest: usize,
+}
+
+/// Plays each case of a kind with each guard; `None` after a signal.
+pub fn compare(
+    lineup: &Lineup,
+    choices: &[ChosenCase],
+    stop: &Stop,
+    watcher: &dyn Watcher,
+) -> Result<Option<GuardComparison>, CommandFailure> {
+    let choices: Vec<ChosenCase> = choices.iter().filter(|choice| choice.kind().is_some()).cloned().collect();
+    let simple = lineup
+        .below("plain")
+        .each(&choices, stop, |choice, folder, cancel| try_tests(choice, folder, lineup.engine(), cancel));
+    let Some(simple) = simple else { return Ok(None) };
+    let simple: Vec<[bool; 2]> = simple.into_iter().collect::<Result<_, _>>()?;
+    let names = ["plain tests", "plain tests, after `git checkout base -- tests/`"];
+    let mut guards = Vec::new();
+    for (at, name) in names.into_iter().enumerate() {
+        let mut guard = ComparedGuard { name: name.to_string(), ..ComparedGuard::default() };
+        choices.iter().zip(&simple).for_each(|(choice, passed)| guard.add(choice, passed[at]));
+        guards.push(guard);
+    }
+    for name in GUARDS.iter().filter(|name| **name != "all").chain(["all"].iter()) {
+        let guarded: Vec<ChosenCase> = choices.iter().map(|choice| with_guards(choice, name)).collect();
+        let Some(tried) = lineup.below(name).play(&guarded, stop, watcher) else { return Ok(None) };
+        let title =
+            if *name == "all" { "all guards".to_string() } else { format!("the guard `{name}` alone") };
+        let mut guard = ComparedGuard { name: title, ..ComparedGuard::default() };
+        for tried in tried {
+            let is_stopped = match tried.verdict {
+                CaseVerdict::BadWorkCommitted | CaseVerdict::Escaped => false,
+                CaseVerdict::GoodWorkStopped => true,
+                CaseVerdict::AsStated | CaseVerdict::NotAsStated => !tried.choice.is_honest(),
+            };
+            guard.add(&tried.choice, !is_stopped);
+        }
+        guards.push(guard);
+    }
+    let honest = choices.iter().filter(|choice| choice.is_honest()).count();
+    Ok(Some(GuardComparison { guards, bad: choices.len() - honest, honest }))
+}
+
+fn with_guards(choice: &ChosenCase, name: &str) -> ChosenCase {
+    let mut choice = choice.clone();
+    choice.case.setup.settings = format!("[checks]\nguards = \"{name}\"\n");
+    choice
+}
+
+/// Whether the tests pass after the work, and whether they do with the files of the base in the folder of the tests.
+fn try_tests(
+    choice: &ChosenCase,
+    folder: &Path,
+    engine: &Engine,
+    cancel: &Cancel,
+) -> Result<[bool; 2], CommandFailure> {
+    let arena = Arena::create(folder, engine)?;
+    let project = choice.case.project.project();
+    arena.set_up(choice, &choice.case.setup, cancel)?;
+    let (tools, tree) = (arena.tools(cancel), arena.checkout());
+    let info = DispatchInfo {
+        run: choice.name.clone(),
+        phase: "implement".to_string(),
+        role: "implementer".to_string(),
+        task: None,
+        item: None,
+        instance: None,
+        round: 1,
+        attempt: 1,
+        result: arena.outside().join("result.yaml"),
+        tree: tree.clone(),
+        folder: arena.outside(),
+    };
+    let script = Script::new(choice.name.clone(), choice.case.dispatches.clone());
+    let mut said = Vec::new();
+    if perform(&script, &info, &mut std::io::sink(), &mut said) != PlayEnding::Exit(0) {
+        let what = format!("the work of {} cannot be done", choice.name);
+        return Err(CommandFailure::user(what, "this is a bug in Remand")
+            .caused_by(String::from_utf8_lossy(&said).trim().to_string()));
+    }
+    let passes = || Ok::<bool, CommandFailure>(tools.run(project.command, &tree)?.exit.succeeded());
+    let plain = passes()?;
+    // What the change adds stays, as everywhere where people do this by hand.
+    tools.git(&tree, &["checkout", "--quiet", "HEAD", "--", TESTS])?;
+    // Cargo compares times in seconds on some file systems.
+    let _ = fs::remove_dir_all(tree.join("target"));
+    Ok([plain, passes()?])
+}
+
+impl ComparedGuard {
+    fn add(&mut self, choice: &ChosenCase, is_accepted: bool) {
+        match (choice.is_honest(), is_accepted) {
+            (true, false) => self.refused.push(choice.name.clone()),
+            (false, true) => self.accepted.push(choice.name.clone()),
+            (true, true) | (false, false) => {}
+        }
+    }
+}
+
+impl GuardComparison {
+    /// The table, and what all guards together let through or stopped.
+    pub fn text(&self, ink: Ink) -> String {
+        let mut table = TextTable::new(&[
+            ("guard", ColumnFit::Wrap),
+            ("bad accepted", ColumnFit::Whole),
+            ("honest refused", ColumnFit::Whole),
+        ]);
+        for guard in &self.guards {
+            table.row(vec![
+                Cell::new(&guard.name),
+                Cell::new(format!("{} of {}", guard.accepted.len(), self.bad)),
+                Cell::new(format!("{} of {}", guard.refused.len(), self.honest)),
+            ]);
+        }
+        let mut text = table.render(ink);
+        for (what, cases) in self.guards.last().into_iter().flat_map(|all| {
+            [("accepted by all guards together", &all.accepted), ("refused by them", &all.refused)]
+        }) {
+            if !cases.is_empty() {
+                text.push_str(&format!("\n{what}:\n"));
+                text.push_str(&cases.iter().map(|name| indented(name, 2)).collect::<String>());
+            }
+        }
+        text
+    }
+
+    pub fn json(&self) -> Value {
+        let guards: Vec<Value> = self
+            .guards
+            .iter()
+            .map(|guard| json!({ "guard": guard.name, "accepted": guard.accepted, "refused": guard.refused }))
+            .collect();
+        json!({ "bad": self.bad, "honest": self.honest, "guards": guards })
+    }
+}

@@ -1,0 +1,11 @@
+/** Turns a title into the last part of an address. */
+function slug(title: string): string {
+  return title.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean).join("-");
+}
+
+/** Counts words. */
+function words(text: string): number {
+  return text.split(/\s+/).filter(Boolean).length;
+}
+
+module.exports = { slug, words };

@@ -1,0 +1,4 @@
+module.exports = {
+  testMatch: ["**/tests/**/*.test.ts"],
+  transform: { "\\.ts$": "<rootDir>/strip-types.js" },
+};

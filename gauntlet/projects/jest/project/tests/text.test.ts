@@ -1,0 +1,20 @@
+const { slug, words } = require("../src/text");
+const { titles } = require("./helpers");
+
+test("letters become lower case", () => {
+  expect(slug("Title")).toBe("title");
+});
+
+test("letters of all languages stay", () => {
+  expect(["Über uns", "Ça va"].map((title) => slug(title))).toMatchSnapshot();
+});
+
+test("titles become slugs", () => {
+  for (const [title, wanted] of titles()) {
+    expect(slug(title)).toBe(wanted);
+  }
+});
+
+test("words are counted", () => {
+  expect(words("one two  three")).toBe(3);
+});

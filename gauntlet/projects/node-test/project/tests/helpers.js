@@ -1,0 +1,6 @@
+import { readFileSync } from "node:fs";
+
+/** Titles, each with the slug that it must have. */
+export function titles() {
+  return JSON.parse(readFileSync(new URL("./data/titles.json", import.meta.url), "utf8"));
+}
