@@ -170,7 +170,8 @@ fn hosts_that_an_agent_may_not_reach_are_in_the_evidence_and_do_not_fail_the_dis
             .runs(&python("s.socket(2, 2).sendto(b\"x\", (\"192.0.2.2\", 99))"))
             .runs(&python("s.socket().sendto(b\"x\", 0x20000000, (\"192.0.2.3\", 80))")),
     );
-    let says = "asked for 192.0.2.1:443 (TCP), 192.0.2.2:99 (UDP), 192.0.2.3:80 (TCP), named.invalid, which";
+    let says =
+        "tried to reach 192.0.2.1:443 (TCP), 192.0.2.2:99 (UDP), 192.0.2.3:80 (TCP), named.invalid, which";
     assert!(record.says(NoteKind::Warning, says), "{:?}", record.notes);
     assert_eq!(record.dispatches[0].failure, None);
     assert!(place.remand(&["evidence"]).out.contains("named.invalid"));
