@@ -171,6 +171,8 @@ fn run_job(
         stderr.bytes.extend(format!("\n{}\n", exceeded.explain()).into_bytes());
     }
     let code = match exit {
+        // Whoever wrote the program is at fault, as if it had refused.
+        _ if exceeded.is_some() => 1,
         Exit::Code(code) => code,
         Exit::Signal(signal) => 128 + signal,
         Exit::TimedOut | Exit::Silent | Exit::Lingered => {

@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 /// The limits of these tests.
-const LIMITS: &str = "[sandbox]\nprocesses = 40\nmemory = \"400M\"\ndisk = \"60M\"\n\n";
+const LIMITS: &str = "[sandbox]\nprocesses = 40\nmemory = \"1G\"\ndisk = \"60M\"\n\n";
 
 /// Starts at most this many processes.
 const FORKS: &str = "import os, sys, time\nfor n in range(10000):\n  try:\n    if os.fork() == 0: os.execv('/bin/sleep', ['sleep', sys.argv[1]])\n  \
@@ -135,5 +135,5 @@ fn a_daemon_ends_with_its_agent_check_or_hook() {
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     assert_eq!(remaining(&argument), 0);
     let notes = place.reader().notes(&place.latest().run).expect("notes");
-    assert!(notes.iter().any(|note| note.text.contains("processes running")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.text.contains("left a process running")), "{notes:?}");
 }
