@@ -53,7 +53,9 @@ impl CheckContext<'_> {
         job.limits.memory = Some(spec.memory);
         job.limits.output = MAX_OUTPUT;
         if let Some(sandbox) = self.sandbox {
-            let policy = Policy { network: spec.network, ..sandbox.policy.clone() };
+            let policy = &sandbox.policy;
+            let memory_of_all = policy.memory_of_all.map(|bytes| bytes.max(spec.memory));
+            let policy = Policy { network: spec.network, memory_of_all, memory: None, ..policy.clone() };
             job.confine = Some(Confinement { exe: sandbox.program.clone(), policy });
             if let Some(marker) = &sandbox.marker {
                 job.marker.clone_from(marker);

@@ -13,7 +13,7 @@ use super::syntax::SyntaxCheck;
 use super::tree_files;
 use remand_kernel::change::TestEnd;
 use remand_notation::amount::duration_text;
-use remand_process::{AfterLine, Exit, LineWatch, SpawnError, run_watched};
+use remand_process::{AfterLine, ExceededLimit, Exit, LineWatch, SpawnError, run_watched};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -67,6 +67,7 @@ struct CheckProcess<'c> {
 /// The exit, output and reports of all processes of one check.
 struct ProcessEnd {
     exit: Exit,
+    exceeded: Option<ExceededLimit>,
     output: Vec<u8>,
     is_cut: bool,
     duration: Duration,
@@ -105,6 +106,7 @@ impl CheckProcess<'_> {
     fn run_processes(&self, files: &[Option<String>]) -> Result<ProcessEnd, SpawnError> {
         let mut all = ProcessEnd {
             exit: Exit::Code(0),
+            exceeded: None,
             output: Vec::new(),
             is_cut: false,
             duration: Duration::ZERO,
@@ -126,6 +128,7 @@ impl CheckProcess<'_> {
             all.reports.extend(tree_files::read_changed(&self.stamps(), &before));
             if !ended.exit.succeeded() && all.exit.succeeded() {
                 all.exit = ended.exit;
+                all.exceeded = ended.exceeded;
             }
             match all.exit {
                 Exit::Code(_) | Exit::Signal(_) => {}
@@ -143,7 +146,7 @@ impl CheckProcess<'_> {
             let reports: Vec<String> = ran.reports.iter().map(|report| self.without_tree(report)).collect();
             parsers::parse(self.spec.parser, &text, &reports)
         };
-        let (end, exit_code, reason) = self.end(ran.exit, &report);
+        let (end, exit_code, reason) = self.end(ran, &report);
         let interest = if end == CheckEnd::Passed { Interest::End } else { Interest::FirstFailure };
         let cut = if ran.is_cut { "the middle of the output was cut" } else { "" };
         let reason =
@@ -161,8 +164,11 @@ impl CheckProcess<'_> {
     }
 
     /// The exit code decides. The parsed output can only turn a pass into a failure or a vacuous result.
-    fn end(&self, exit: Exit, report: &ParsedOutput) -> (CheckEnd, Option<i32>, String) {
-        match exit {
+    fn end(&self, ran: &ProcessEnd, report: &ParsedOutput) -> (CheckEnd, Option<i32>, String) {
+        if let Some(exceeded) = &ran.exceeded {
+            return (CheckEnd::Failed, None, exceeded.explain());
+        }
+        match ran.exit {
             Exit::Code(0) if report.collected == Some(0) => {
                 (CheckEnd::Vacuous, Some(0), "no test ran, so this is not a pass".to_string())
             }

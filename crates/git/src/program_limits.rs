@@ -109,6 +109,8 @@ impl GitProgramLimits {
         policy.private =
             Some(PrivateFolders { storage: scratch.join("private"), ..PrivateFolders::default() });
         let policy = policy.to_json().map_err(|source| SpawnError::Confine { source })?;
+        job.limits.memory_of_all = self.policy.memory_of_all;
+        job.limits.processes = self.policy.processes;
         let [program_variable, policy_variable] = variables.map(OsString::from);
         let program = self.program.clone().into_os_string();
         job.environment.extend([(program_variable, program), (policy_variable, policy.into())]);
@@ -164,8 +166,13 @@ fn run_job(
     program: UserProgram,
     cancel: &Cancel,
 ) -> Result<CallOutput, GitError> {
-    let JobEnd { exit, stdout, stderr, .. } = remand_process::run(job, cancel)?;
+    let JobEnd { exit, stdout, mut stderr, exceeded, .. } = remand_process::run(job, cancel)?;
+    if let Some(exceeded) = &exceeded {
+        stderr.bytes.extend(format!("\n{}\n", exceeded.explain()).into_bytes());
+    }
     let code = match exit {
+        // Whoever wrote the program is at fault, as if it had refused.
+        _ if exceeded.is_some() => 1,
         Exit::Code(code) => code,
         Exit::Signal(signal) => 128 + signal,
         Exit::TimedOut | Exit::Silent | Exit::Lingered => {

@@ -40,6 +40,8 @@ mod program;
 pub mod programs;
 #[cfg(target_os = "linux")]
 mod readable;
+#[cfg(any(target_os = "macos", test))]
+mod seatbelt;
 mod service;
 #[cfg(target_os = "linux")]
 mod supervisor;
@@ -56,6 +58,8 @@ pub use policy::{
 pub use privacy::Privacy;
 pub use service::{PROXY_VARIABLES, ServiceAddress};
 pub use walls::{Ground, Wall, WallLevel, WallState, table};
+
+pub use limits::memory_of_machine;
 
 pub(crate) use limits::limit_memory_of;
 
@@ -133,6 +137,13 @@ pub(crate) fn arguments(
     Ok(arguments)
 }
 
+/// Keeps files and folders that this process inherited, apart from its standard streams, from the programs that it starts.
+/// The engine may have got some from the user's shell, and no rule about paths applies to open files.
+pub fn keep_inherited_files() {
+    const FIRST: i32 = 3;
+    close_fds::set_fds_cloexec_threadsafe(FIRST, &[]);
+}
+
 /// Starts `argv` restricted by the policy and exits with the program's status; returns only on failure.
 pub fn run_confined(policy: &Policy, argv: &[OsString]) -> Result<Infallible, ConfineError> {
     let (program, rest) = argv.split_first().ok_or(ConfineError::NoProgram)?;
@@ -149,7 +160,15 @@ pub fn run_confined(policy: &Policy, argv: &[OsString]) -> Result<Infallible, Co
         start_session();
         limits::forbid_core_files()?;
         limits::apply(policy)?;
-        let source = std::process::Command::new(program).args(rest).exec();
+        #[cfg(target_os = "macos")]
+        let mut command = {
+            let mut command = std::process::Command::new(seatbelt::PROGRAM);
+            command.arg("-p").arg(seatbelt::profile(policy)).arg(program);
+            command
+        };
+        #[cfg(not(target_os = "macos"))]
+        let mut command = std::process::Command::new(program);
+        let source = command.args(rest).exec();
         Err(ConfineError::Exec { program: program.to_string_lossy().into_owned(), source })
     }
 }

@@ -29,6 +29,19 @@ pub enum ExceededLimit {
     FileSize(u64),
 }
 
+impl ExceededLimit {
+    /// What happened, with the setting.
+    pub fn explain(&self) -> String {
+        let key = match self {
+            ExceededLimit::Memory(_) => "memory",
+            ExceededLimit::Processes(_) => "processes",
+            ExceededLimit::Disk(_) => "disk",
+            ExceededLimit::FileSize(_) => "file-size",
+        };
+        format!("it used {self} and was stopped; the limit is `sandbox.{key}`")
+    }
+}
+
 impl std::fmt::Display for ExceededLimit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

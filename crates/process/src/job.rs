@@ -63,10 +63,28 @@ impl ProcessJob {
         ProcessJob::new(argv, folder, format!("{name}/{}/{number}", std::process::id()))
     }
 
+    /// The limits of the job and of its sandbox, whichever are stricter.
+    pub(super) fn strictest_limits(&self) -> ProcessLimits {
+        let Some(Confinement { policy, .. }) = &self.confine else { return self.limits };
+        let stricter = |one: Option<u64>, other: Option<u64>| [one, other].into_iter().flatten().min();
+        ProcessLimits {
+            memory: stricter(self.limits.memory, policy.memory),
+            memory_of_all: stricter(self.limits.memory_of_all, policy.memory_of_all),
+            processes: stricter(self.limits.processes, policy.processes),
+            disk: stricter(self.limits.disk, policy.disk),
+            ..self.limits
+        }
+    }
+
     /// The folders that the job may write to.
     pub(super) fn writable(&self) -> Vec<PathBuf> {
         match &self.confine {
-            Some(confined) => confined.policy.read_write.clone(),
+            Some(Confinement { policy, .. }) => {
+                let private = policy.private.iter().map(|private| private.storage.clone());
+                let storage =
+                    private.filter(|storage| !policy.read_write.iter().any(|own| storage.starts_with(own)));
+                policy.read_write.iter().cloned().chain(storage).collect()
+            }
             None => vec![self.folder.clone()],
         }
     }

@@ -3,6 +3,7 @@
 use super::ended::ExceededLimit;
 use super::job::ProcessLimits;
 use super::message::JobMessage;
+use super::procfs::Stat;
 use super::stray::Family;
 use std::fs;
 use std::io;
@@ -17,8 +18,8 @@ pub(super) const TICK: Duration = Duration::from_millis(100);
 
 /// The minimum pause between two measurements of the disk.
 const DISK_PAUSE: Duration = Duration::from_millis(500);
-/// The minimum pause as a multiple of the time that the last measurement took.
-const DISK_PAUSE_FACTOR: u32 = 20;
+/// The minimum pause as a multiple of the time that the last measurement took, so that a test suite takes hardly longer.
+pub(super) const PAUSE_FACTOR: u32 = 50;
 
 /// Returns whether the processes must be measured because of a limit.
 pub(super) fn is_needed(limits: &ProcessLimits) -> bool {
@@ -32,8 +33,19 @@ pub(super) fn exceeded_limit(family: &Family, limits: &ProcessLimits) -> Option<
         return Some(ExceededLimit::Processes(limit));
     }
     let limit = limits.memory_of_all?;
-    let used: u64 = descendants.iter().map(|stat| stat.process.memory()).sum();
-    (used > limit).then_some(ExceededLimit::Memory(limit))
+    (used_memory(&descendants, limit) > limit).then_some(ExceededLimit::Memory(limit))
+}
+
+/// The memory of processes: exact if it may exceed the limit, otherwise at least as much as they use.
+fn used_memory(processes: &[Stat], limit: u64) -> u64 {
+    let files = processes.first().map_or(0, |stat| stat.process.shared_files());
+    let most: u64 = processes.iter().map(|stat| stat.process.memory()).sum();
+    if files.saturating_add(most) <= limit {
+        return most;
+    }
+    let exact = |stat: &Stat| stat.process.share_of_memory().unwrap_or_else(|| stat.process.memory());
+    // Files that are mapped count twice otherwise.
+    files.max(processes.iter().map(exact).sum())
 }
 
 /// Measures the growth of folders in a thread, until the meter is dropped.
@@ -60,7 +72,7 @@ fn watch(folders: &[PathBuf], limit: u64, messages: &Sender<JobMessage>, stopped
             let _ = messages.send(JobMessage::Exceeded(ExceededLimit::Disk(limit)));
             return;
         }
-        pause = DISK_PAUSE.max(started.elapsed() * DISK_PAUSE_FACTOR);
+        pause = DISK_PAUSE.max(started.elapsed() * PAUSE_FACTOR);
     }
 }
 

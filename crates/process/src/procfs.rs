@@ -4,6 +4,7 @@ use rustix::process::{Pid, Signal};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 
 /// A process. Its start time distinguishes it from a later process with the same pid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -138,13 +139,29 @@ impl Process {
         self.signal(Signal::STOP);
     }
 
-    /// Approximate bytes of unshared memory; zero if the process is gone.
+    /// Bytes of memory that it uses, without files: its own and shared memory, also where another process shares it.
+    /// Zero if the process is gone.
     pub fn memory(self) -> u64 {
-        let text = fs::read_to_string(format!("/proc/{}/statm", self.pid)).unwrap_or_default();
-        let pages: Vec<u64> = text.split(' ').filter_map(|field| field.parse().ok()).collect();
-        match pages.as_slice() {
-            [_, resident, shared, ..] => resident.saturating_sub(*shared) * rustix::param::page_size() as u64,
-            _ => 0,
+        let text = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
+        sum_of(&text, &["RssAnon:", "RssShmem:", "VmSwap:"])
+    }
+
+    /// Bytes of memory that it uses, without files, divided among the processes that share it. This takes the kernel
+    /// much longer. `None` if the kernel does not say so.
+    pub fn share_of_memory(self) -> Option<u64> {
+        let text = fs::read_to_string(format!("/proc/{}/smaps_rollup", self.pid)).ok()?;
+        text.contains("Pss_Shmem:").then(|| sum_of(&text, &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"]))
+    }
+
+    /// Bytes of the files in its shared memory, if that is not the shared memory of this process.
+    pub fn shared_files(self) -> u64 {
+        const FOLDER: &str = "/dev/shm";
+        let own = format!("/proc/{}/root{FOLDER}", self.pid);
+        let device = |path: &str| fs::metadata(path).ok().map(|found| found.dev());
+        match (device(&own), device(FOLDER)) {
+            (Some(own), other) if Some(own) == other => 0,
+            _ => rustix::fs::statvfs(own.as_str())
+                .map_or(0, |found| found.f_blocks.saturating_sub(found.f_bfree) * found.f_frsize),
         }
     }
 
@@ -166,6 +183,15 @@ impl Process {
             let _ = rustix::process::kill_process(pid, signal);
         }
     }
+}
+
+/// The sum of these lines of a file in `/proc`, in bytes.
+fn sum_of(text: &str, names: &[&str]) -> u64 {
+    let line = |line: &str| {
+        let value = names.iter().find_map(|name| line.strip_prefix(name))?;
+        value.split_whitespace().next()?.parse::<u64>().ok()
+    };
+    text.lines().filter_map(line).sum::<u64>().saturating_mul(1024)
 }
 
 #[cfg(test)]

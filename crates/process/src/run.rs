@@ -45,9 +45,10 @@ fn run_to_end(job: &ProcessJob, cancel: &Cancel, watch: Option<LineWatch>) -> Re
     let mut running =
         Running::start(job, command, watch).map_err(|error| lookup::start_error(&program, error))?;
     let _watch = cancel.watch(running.messages());
-    let cause = running.wait(&job.limits);
+    let limits = job.strictest_limits();
+    let cause = running.wait(&limits);
     let never_started = running.is_unconfined();
-    let end = running.end(&job.limits, cause, started);
+    let end = running.end(&limits, cause, started);
     match end.exit {
         Exit::Code(UNCONFINED) if never_started => {
             let name = job.argv.first().map(|name| name.to_string_lossy().into_owned());
@@ -80,8 +81,8 @@ fn build_command(job: &ProcessJob) -> Result<(Command, PathBuf), SpawnError> {
         Some(confined) => {
             let mut policy = confined.policy.clone();
             policy.watched = true;
-            policy.memory = [policy.memory, job.limits.memory].into_iter().flatten().min();
-            policy.processes = [policy.processes, job.limits.processes].into_iter().flatten().min();
+            let limits = job.strictest_limits();
+            (policy.memory, policy.processes) = (limits.memory, limits.processes);
             let arguments = crate::confine::arguments(&policy, program.as_os_str(), arguments)
                 .map_err(|source| SpawnError::Confine { source })?;
             let mut command = Command::new(&confined.exe);

@@ -65,7 +65,10 @@ impl Running {
         let capture = || Arc::new(Mutex::new(Capture::new(job.limits.output)));
         let is_supervised = cfg!(target_os = "linux") && job.confine.is_some();
         let leader_kind = if is_supervised { LeaderKind::Supervisor } else { LeaderKind::Program };
-        let disk = job.limits.disk.map(|limit| DiskMeter::start(job.writable(), limit, messages.clone()));
+        let disk = job
+            .strictest_limits()
+            .disk
+            .map(|limit| DiskMeter::start(job.writable(), limit, messages.clone()));
         let mut running = Running {
             child: Some(child),
             leader,
@@ -100,6 +103,7 @@ impl Running {
     /// Waits for the first reason to end the job.
     pub fn wait(&mut self, limits: &ProcessLimits) -> Cause {
         let deadline = self.start.checked_add(limits.time);
+        let mut next_measurement = self.start;
         loop {
             let now = Instant::now();
             let last_output = if self.pulse.expects_silence() { now } else { self.pulse.last_output() };
@@ -114,10 +118,9 @@ impl Running {
             if linger_end.is_some_and(|end| now >= end) {
                 return Cause::Lingered;
             }
-            let tick = meter::is_needed(limits).then(|| now + meter::TICK);
             // A line of output can change which deadline applies, so wake up regularly.
             let wake_up = Some(now + meter::TICK);
-            let next = [deadline, silence_end, linger_end, tick, wake_up].into_iter().flatten().min();
+            let next = [deadline, silence_end, linger_end, wake_up].into_iter().flatten().min();
             match self.receive(next) {
                 Some(JobMessage::Cancelled) => return Cause::Cancelled,
                 Some(JobMessage::Exceeded(exceeded)) => return Cause::Exceeded(exceeded),
@@ -125,11 +128,14 @@ impl Running {
                     return Cause::Exited;
                 }
                 Some(JobMessage::Exited | JobMessage::Stopped | JobMessage::Closed(_)) => {}
-                None => {
-                    if let Some(exceeded) = tick.and_then(|_| meter::exceeded_limit(&self.family, limits)) {
+                None if meter::is_needed(limits) && Instant::now() >= next_measurement => {
+                    let before = Instant::now();
+                    if let Some(exceeded) = meter::exceeded_limit(&self.family, limits) {
                         return Cause::Exceeded(exceeded);
                     }
+                    next_measurement = Instant::now() + before.elapsed() * meter::PAUSE_FACTOR;
                 }
+                None => {}
             }
         }
     }

@@ -33,6 +33,7 @@ pub fn run(args: &Args) -> Result<ExitCode, CommandFailure> {
 }
 
 pub fn confine(args: &Confine) -> ! {
+    sandbox::keep_inherited_files();
     let result = sandbox::Policy::from_argument(&args.policy)
         .and_then(|policy| sandbox::run_confined(&policy, &args.argv));
     match result {

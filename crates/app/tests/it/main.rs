@@ -1,6 +1,7 @@
 //! The binary as a user sees it: help, output and errors, word for word.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod bombs;
 mod briefs;
 mod bundle;
 mod cancel;
@@ -32,6 +33,7 @@ mod outputs;
 mod own_workflow;
 mod parked;
 mod permissions;
+mod probed;
 mod programs;
 mod quick;
 mod recorded;

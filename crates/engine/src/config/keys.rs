@@ -253,28 +253,29 @@ pub const KEYS: &[ConfigKey] = &[
         default: "\"8G\"",
         example: "\"4G\"",
         meaning: "Memory of all processes of one dispatch together, in bytes. A single process can never reserve or \
-                  use more than twice as much, so address sanitizers need a larger limit.",
+                  use more than twice as much, so address sanitizers need a larger limit. A check or a hook may use \
+                  half of the machine's memory if that is more.",
     },
     ConfigKey {
         path: "sandbox.processes",
         shape: ValueShape::Count,
         default: "512",
         example: "200",
-        meaning: "Maximum number of simultaneous processes of one dispatch.",
+        meaning: "Maximum number of simultaneous processes of one dispatch, check or hook.",
     },
     ConfigKey {
         path: "sandbox.disk",
         shape: ValueShape::Count,
         default: "\"20G\"",
         example: "\"5G\"",
-        meaning: "Maximum number of bytes that one dispatch may add to its work tree and its home.",
+        meaning: "Maximum number of bytes that one dispatch, check or hook may add to its work tree and its home.",
     },
     ConfigKey {
         path: "sandbox.file-size",
         shape: ValueShape::Count,
         default: "\"4G\"",
         example: "\"1G\"",
-        meaning: "The largest file that one dispatch may write, in bytes.",
+        meaning: "The largest file that one dispatch, check or hook may write, in bytes.",
     },
     ConfigKey {
         path: "changes.files",

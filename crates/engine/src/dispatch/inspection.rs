@@ -1,6 +1,6 @@
 //! The inspection of the tree after an agent's process ended, and the failure that follows from it.
 
-use super::{Prepared, out_of_time, surroundings};
+use super::{Prepared, out_of_time};
 use crate::site::Trouble;
 use remand_agents::driver::AgentReport;
 use remand_git::{ChangedPath, Leftover, TreeId};
@@ -55,7 +55,7 @@ pub fn failure(
         return Some(Trouble::new(Failure::Violation, inspection.violation_text(prepared)));
     }
     if let Some(exceeded) = &ended.exceeded {
-        return Some(Trouble::new(Failure::Crashed, surroundings::describe_exceeded(exceeded)));
+        return Some(Trouble::new(Failure::Crashed, exceeded.explain()));
     }
     let reported = agent_report.failure.clone().map(|(failure, detail)| Trouble::new(failure, detail));
     // Some programs retry a failing service until they time out: then the service is the cause.

@@ -8,7 +8,7 @@ use remand_ledger::fact::{AskedHosts, HostTraffic, Note, NoteKind};
 use remand_process::confine::{
     Contacts, Enforcement, Policy, Privacy, PrivateFolders, TEMPORARY_FOLDERS, Traffic, programs,
 };
-use remand_process::{Confinement, ExceededLimit, JobEnd, ProcessJob, ProcessLimits};
+use remand_process::{Confinement, JobEnd, ProcessJob, ProcessLimits};
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -162,7 +162,7 @@ pub fn notes(prepared: &Prepared<'_>, ended: &JobEnd) -> Vec<Note> {
         notes.push(note(NoteKind::Warning, prepared.job.site.redact(&text)));
     }
     if let Some(limit) = &ended.exceeded {
-        notes.push(note(NoteKind::Warning, format!("{}: {}", prepared.title, describe_exceeded(limit))));
+        notes.push(note(NoteKind::Warning, format!("{}: {}", prepared.title, limit.explain())));
     }
     notes.extend(unenforced(prepared).map(|text| note(NoteKind::Degradation, text)));
     notes
@@ -231,15 +231,4 @@ fn unenforced(prepared: &Prepared<'_>) -> Option<String> {
             (!more.is_empty()).then(|| format!("not enforced on {}: {}", prepared.title, more.join("; ")))
         }
     }
-}
-
-/// Describes an exceeded limit, with its setting.
-pub fn describe_exceeded(limit: &ExceededLimit) -> String {
-    let key = match limit {
-        ExceededLimit::Memory(_) => "memory",
-        ExceededLimit::Processes(_) => "processes",
-        ExceededLimit::Disk(_) => "disk",
-        ExceededLimit::FileSize(_) => "file-size",
-    };
-    format!("it used {limit} and was stopped; the limit is `sandbox.{key}`")
 }

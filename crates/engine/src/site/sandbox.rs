@@ -6,7 +6,7 @@ use crate::redact::Redactor;
 use remand_git::{GitProgramLimits, ProgramWarnings, Repository};
 use remand_ledger::RunId;
 use remand_process::Cancel;
-use remand_process::confine::{Policy, Privacy};
+use remand_process::confine::{Policy, Privacy, memory_of_machine};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -50,6 +50,11 @@ impl SandboxScope<'_> {
             sockets: self.sandbox.unix_sockets,
             shared_memory: self.sandbox.shared_memory,
             processes: self.sandbox.processes,
+            memory: self.sandbox.memory.map(|bytes| bytes.saturating_mul(2)),
+            // Checks and hooks build and test whole projects.
+            memory_of_all: self.sandbox.memory.map(|bytes| bytes.max(memory_of_machine() / 2)),
+            disk: self.sandbox.disk,
+            file_size: self.sandbox.file_size,
             ..Policy::default()
         }
     }

@@ -65,6 +65,9 @@ impl Lab {
     }
 }
 
+/// Waits until the memory is limited, which happens just after the program has started.
+const LIMITED: &str = "until [ $(ulimit -d) != unlimited ]; do :; done";
+
 // CORE-05
 #[test]
 fn writing_is_allowed_inside_the_writable_folder_and_denied_outside() {
@@ -179,7 +182,8 @@ fn a_confined_process_cannot_signal_other_processes_of_the_user() {
 fn memory_file_size_and_core_files_are_limited() {
     let lab = Lab::new();
     let policy = Policy { file_size: Some(1000), memory: Some(64_000_000), ..lab.policy() };
-    let done = lab.run(policy, "ulimit -H -c; ulimit -d; head -c 5000 /dev/zero >big; wc -c <big");
+    let done = lab
+        .run(policy, &format!("{LIMITED}; ulimit -H -c; ulimit -d; head -c 5000 /dev/zero >big; wc -c <big"));
     let text = done.stdout.text().into_owned();
     let lines: Vec<&str> = text
         .lines()
@@ -204,7 +208,8 @@ fn existing_processes_are_added_to_the_process_limit() {
 #[test]
 fn the_memory_limit_of_a_job_reaches_the_confined_program() {
     let lab = Lab::new();
-    let mut job = lab.job(Policy { memory: Some(64_000_000), ..lab.policy() }, "ulimit -d");
+    let mut job =
+        lab.job(Policy { memory: Some(64_000_000), ..lab.policy() }, &format!("{LIMITED}; ulimit -d"));
     job.limits.memory = Some(32_000_000);
     let done = run(&job, &Cancel::new()).unwrap();
     assert!(done.stdout.text().contains("31250"), "{}", done.stdout.text());

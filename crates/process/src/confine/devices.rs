@@ -31,6 +31,19 @@ pub(super) const NEW_TERMINAL: &str = "/dev/ptmx";
 /// The folder of shared memory.
 pub(super) const SHARED_MEMORY: &str = "/dev/shm";
 
+/// The policy of a program that shares `/dev` with others: it can read only the usual devices, because terminals and shared
+/// memory of other programs are there, too.
+pub(super) fn policy_without_others(policy: &Policy) -> Policy {
+    let mut within = policy.clone();
+    // Without hidden folders, everything may be read.
+    if !policy.hidden.is_empty() {
+        within.hidden.push(DEVICES.into());
+        within.shown.extend(USUAL.map(PathBuf::from));
+        within.shown.extend(policy.shared_memory.then(|| SHARED_MEMORY.into()));
+    }
+    within
+}
+
 /// Mounts the devices, and those that the policy names.
 pub(super) fn mount_devices(policy: &Policy) -> Result<(), ConfineError> {
     let named = policy.read_write.iter().chain(&policy.read_only).chain(&policy.shown);

@@ -30,6 +30,13 @@ const ALIASES: [i64; 2] = [0, 0x4000_0000];
 #[cfg(not(target_arch = "x86_64"))]
 const ALIASES: [i64; 1] = [0];
 
+/// The numbers of calls that only programs with 32-bit pointers use on x86-64, such as tracing and sending. The filter
+/// cannot look into their arguments.
+#[cfg(target_arch = "x86_64")]
+const X32: std::ops::Range<i64> = 512..548;
+#[cfg(not(target_arch = "x86_64"))]
+const X32: std::ops::Range<i64> = 0..0;
+
 /// Calls that are always denied: mounts, namespaces, modules, clocks, keys, and other privileged kernel interfaces.
 const DENIED: &[i64] = &[
     libc::SYS_mount,
@@ -38,6 +45,7 @@ const DENIED: &[i64] = &[
     libc::SYS_chroot,
     libc::SYS_setns,
     libc::SYS_open_tree,
+    OPEN_TREE_ATTR,
     libc::SYS_move_mount,
     libc::SYS_fsopen,
     libc::SYS_fsconfig,
@@ -72,6 +80,8 @@ const DENIED: &[i64] = &[
     libc::SYS_syslog,
     libc::SYS_vhangup,
 ];
+
+const OPEN_TREE_ATTR: i64 = 467;
 
 const TRACING: &[i64] =
     &[libc::SYS_ptrace, libc::SYS_process_vm_readv, libc::SYS_process_vm_writev, libc::SYS_pidfd_getfd];
@@ -134,9 +144,26 @@ const ON_ATTRIBUTES: &[i64] = &[
     libc::SYS_fremovexattr,
     SETXATTRAT,
     REMOVEXATTRAT,
+    FILE_SETATTR,
 ];
 const SETXATTRAT: i64 = 463;
 const REMOVEXATTRAT: i64 = 466;
+const FILE_SETATTR: i64 = 469;
+
+/// Requests that change something about a file although it is open only for reading: its flags, its version, or whether
+/// it can be changed at all.
+const ON_OPEN_FILES: [libc::c_int; 6] = [
+    0x4008_6602, // FS_IOC_SETFLAGS
+    0x4004_6602, // FS_IOC32_SETFLAGS
+    0x4008_7602, // FS_IOC_SETVERSION
+    0x4008_6604, // EXT4_IOC_SETVERSION
+    0x401c_5820, // FS_IOC_FSSETXATTR
+    0x4080_6685, // FS_IOC_ENABLE_VERITY
+];
+
+/// Requests of Btrfs share a group with those that clone files, which everybody may use.
+const BTRFS: (u64, libc::c_int) = (0xff00, 0x9400);
+const CLONING: [libc::c_int; 3] = [0x4004_9409, 0x4020_940d, 0xc018_9436_u32.cast_signed()];
 
 /// Calls that change the mode of a file, with the argument that contains the mode.
 #[cfg(target_arch = "x86_64")]
@@ -169,11 +196,23 @@ fn compile_all(policy: &Policy, isolation: Isolation, tracing: Tracing) -> Optio
     let time = rule(&[has_flag(0, NEW_TIME_NAMESPACE)]);
     denied.insert(libc::SYS_unshare, namespaces()?.into_iter().chain(time).collect());
     denied.insert(libc::SYS_ioctl, terminal_rules()?);
+    // The owner of a file can delay everybody who opens it, although it is open only for reading.
+    denied.insert(libc::SYS_fcntl, vec![rule(&[equals(1, libc::F_SETLEASE)])?]);
     let mut sockets = Rules::from([(libc::SYS_socket, socket_rules(policy)?)]);
     if !policy.network {
         sockets.extend(fast_open_rules()?);
+        // Without an address, a socket listens on a random port, which Landlock does not see.
+        if policy.listens.is_empty() && !policy.sockets {
+            sockets.insert(libc::SYS_listen, Vec::new());
+        }
+    }
+    if policy.programs.is_some() {
+        // A file in memory could be started, whatever it contains.
+        const NO_START: u64 = 8;
+        sockets.insert(libc::SYS_memfd_create, vec![rule(&[masked(1, NO_START, 0)])?]);
     }
     let mut not_implemented = unconditional(NOT_IMPLEMENTED);
+    not_implemented.extend(X32.map(|call| (call, Vec::new())));
     let mut not_supported = Rules::new();
     if isolation == Isolation::Shared {
         for (call, argument) in ON_PROCESSES {
@@ -187,7 +226,7 @@ fn compile_all(policy: &Policy, isolation: Isolation, tracing: Tracing) -> Optio
             let rules = bits.map(|bit| rule(&[has_flag(*argument, bit.cast_signed())]));
             denied.insert(*call, rules.into_iter().collect::<Option<Vec<_>>>()?);
         }
-        denied.entry(libc::SYS_ioctl).or_default().push(rule(&[equals(1, SET_FILE_FLAGS)])?);
+        denied.entry(libc::SYS_ioctl).or_default().extend(file_rules()?);
         not_supported.extend(unconditional(ON_ATTRIBUTES));
         if !policy.shared_memory {
             not_implemented.extend(unconditional(SHARED_BY_USER));
@@ -211,8 +250,13 @@ fn terminal_rules() -> Option<Vec<SeccompRule>> {
     [TIOCSTI, TIOCLINUX].map(|request| rule(&[equals(1, request)])).into_iter().collect()
 }
 
-/// The request that changes the flags of a file, such as whether it can be changed.
-const SET_FILE_FLAGS: libc::c_int = 0x4008_6602;
+/// Requests that change files which are open only for reading.
+fn file_rules() -> Option<Vec<SeccompRule>> {
+    let (mask, group) = BTRFS;
+    let of_btrfs = [&[masked(1, mask, group)][..], &CLONING.map(|request| differs(1, request))].concat();
+    let others = ON_OPEN_FILES.map(|request| rule(&[equals(1, request)]));
+    others.into_iter().chain([rule(&of_btrfs)]).collect()
+}
 
 /// The condition that a call is about all processes of a user.
 fn is_all_of_user(call: i64) -> Condition {

@@ -5,7 +5,7 @@
 //! program needs no settings for a proxy, and TLS is between the program and the service.
 
 use super::contacts::{ContactRecord, Traffic};
-use super::hello::ClientHello;
+use super::hello::{ClientHello, NamedHost};
 use super::packets::{self, PacketWatch};
 use super::service::ServiceAddress;
 use super::upstream::{self, RefusedAddress};
@@ -167,8 +167,13 @@ fn forward(inside: &TcpStream, service: &ServiceAddress, record: &Arc<ContactRec
         inside.set_read_timeout(Some(HELLO_TIME))?;
         let hello = ClientHello::read_from(&mut &*inside)?;
         inside.set_read_timeout(None)?;
-        if hello.host.as_deref() != Some(service.host.as_str()) {
-            let other = hello.host.as_deref().map_or("something other than TLS".to_string(), clean);
+        let other = match hello.host {
+            NamedHost::Name(name) if name == service.host => None,
+            NamedHost::Name(name) => Some(clean(&name)),
+            NamedHost::Encrypted => Some("an encrypted name".to_string()),
+            NamedHost::None => Some("something other than TLS".to_string()),
+        };
+        if let Some(other) = other {
             record.refuse(format!("{other} through {title}"));
             return Err(io::Error::other("the program asked for another host"));
         }

@@ -67,6 +67,7 @@ fn start(channel: &UnixStream, program: &ConfinedProgram<'_>) -> Result<Pid, Con
     setsid().map_err(|error| supervisor_error(error.into()))?;
     namespaces::mount_processes()?;
     limits::apply_within(program.policy)?;
+    limits::end_first_without_memory("self");
     namespaces::forbid_nested();
     namespaces::protect_processes()?;
     super::forbid_inspection();

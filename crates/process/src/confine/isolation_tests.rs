@@ -4,7 +4,7 @@
 use super::confine_tests::{Lab, is_fully_enforced, python, successful_attacks};
 use super::*;
 use crate::testing::wait_for;
-use crate::{Cancel, Exit, SpawnError, run};
+use crate::{Cancel, ExceededLimit, Exit, SpawnError, run};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::process::Command;
@@ -160,12 +160,81 @@ fn a_fork_bomb_is_stopped_by_the_kernel_even_for_root() {
     let bomb = "import os, sys, time\nstarted = 0\nfor n in range(3000):\n  try:\n    if os.fork() == 0: time.sleep(1000)\n    \
                 started += 1\n  except OSError: break\nprint(started, flush=True)\n";
     fs::write(lab.path("inside/bomb.py"), bomb).unwrap();
-    let done = lab.run(Policy { processes: Some(10), ..isolated(&lab) }, "exec python3 bomb.py");
-    let text = done.stdout.text().into_owned();
-    let started: usize = text.lines().last().unwrap().parse().expect("a number");
+    // Without the engine, which would notice the processes and end them.
+    let policy = Policy { processes: Some(10), ..isolated(&lab) };
+    let argv = ["python3".into(), lab.path("inside/bomb.py").into_os_string()];
+    let argv = wrap(&lab.path("remand"), &policy, &argv).unwrap();
+    let done = Command::new(&argv[0]).args(&argv[1..]).current_dir(lab.path("inside")).output().unwrap();
+    let text = String::from_utf8_lossy(&done.stdout).into_owned();
+    let started: usize = text.lines().find_map(|line| line.parse().ok()).expect("a number");
     // Process numbers that the kernel uses only once count, too.
     assert!(started > limit / 2 && started <= limit + 300, "{started} of {limit}");
-    assert_eq!(done.strays, started);
+    assert_eq!(find(&lab.path("inside/bomb.py").display().to_string()), [0; 0]);
+}
+
+// BX-01
+#[test]
+fn memory_counts_wherever_it_is() {
+    let lab = Lab::new();
+    let limit = 200_000_000;
+    let hogs = [
+        ("its own", "held = []\nwhile True: held.append(bytearray(b\"x\") * 10_000_000)"),
+        (
+            "shared",
+            "import mmap\nheld = []\nwhile True:\n  held.append(mmap.mmap(-1, 10_000_000)); held[-1].write(b\"x\" * 10_000_000)",
+        ),
+        (
+            "a file in memory",
+            "import mmap, os\nheld = []\nwhile True:\n  f = os.memfd_create(\"m\"); os.ftruncate(f, 10_000_000)\n  \
+             held.append(mmap.mmap(f, 10_000_000)); held[-1].write(b\"x\" * 10_000_000)",
+        ),
+    ];
+    for (kind, hog) in hogs {
+        // The machine has more than ten times the limit; the program ends before it takes that.
+        let bounded = hog.replace("while True", "for number in range(200)") + "\nprint(\"through\")\n";
+        fs::write(lab.path("inside/hog.py"), bounded).unwrap();
+        let policy = Policy { memory_of_all: Some(limit), ..isolated(&lab) };
+        let done = lab.run(policy, "python3 hog.py; sleep 1000");
+        assert_eq!(done.exceeded, Some(ExceededLimit::Memory(limit)), "{kind}: {}", done.stdout.text());
+    }
+}
+
+// BX-01
+#[test]
+fn shared_memory_and_disk_cannot_be_filled() {
+    let lab = Lab::new();
+    let fill = |folder: &str| {
+        format!(
+            "for n in 1 2 3 4 5 6 7 8; do head -c 10000000 /dev/zero >{folder}/$n || exit 7; done; exec sleep 1000"
+        )
+    };
+    let policy = Policy { memory_of_all: Some(30_000_000), ..isolated(&lab) };
+    let done = lab.run(policy, &fill("/dev/shm"));
+    let is_stopped = matches!(done.exceeded, Some(ExceededLimit::Memory(_)));
+    assert!(is_stopped || done.exit == Exit::Code(7), "{done:?}");
+    let mut policy = Policy { disk: Some(30_000_000), ..isolated(&lab) };
+    policy.private.as_mut().unwrap().folders = vec!["/var/tmp".into()];
+    let done = lab.run(policy, &fill("/var/tmp"));
+    assert_eq!(done.exceeded, Some(ExceededLimit::Disk(30_000_000)), "{}", done.stderr.text());
+}
+
+// BX-03
+#[test]
+fn a_role_without_a_shell_starts_no_file_in_memory() {
+    let lab = Lab::new();
+    let attack = "import os; f = os.memfd_create(\"m\", 0); os.write(f, open(\"/bin/true\", \"rb\").read()); \
+                  os.execve(f, [\"true\"], {})";
+    let python = programs::find("python3", &std::env::var_os("PATH").unwrap()).unwrap();
+    let shell = programs::find("sh", &std::env::var_os("PATH").unwrap()).unwrap();
+    let real = Command::new(&python).args(["-c", "import sys; print(sys.executable)"]).output().unwrap();
+    let real = std::path::PathBuf::from(String::from_utf8(real.stdout).unwrap().trim());
+    let path = std::env::var_os("PATH").unwrap();
+    let needed = programs::files_to_start(&[real.clone(), shell], &path);
+    for (programs, expected) in [(None, Exit::Code(0)), (Some(needed), Exit::Code(1))] {
+        let policy = Policy { programs, ..isolated(&lab) };
+        let done = lab.run(policy, &format!("exec {} -c '{attack}'", real.display()));
+        assert_eq!(done.exit, expected, "{}", done.stderr.text());
+    }
 }
 
 // BX-01
@@ -289,6 +358,13 @@ fn without_namespaces_the_filter_protects_other_processes_shared_memory_and_attr
         python("import os; f = os.open(\"../outside/file\", os.O_RDONLY); os.fchmod(f, 0o6755)"),
         python("import fcntl; fcntl.ioctl(0, 0x5412, b\"x\")"),
         "chattr +i ../outside/file".to_string(),
+        python("import fcntl, os; fcntl.ioctl(os.open(\"../outside/file\", 0), 0x401c5820, bytes([128]) + bytes(27))"),
+        python("import fcntl, os; fcntl.ioctl(os.open(\"../outside/file\", 0), 0x40087602, bytes(8))"),
+        call(469, ",-100,b\"../outside/file\",b\"\\x80\" + bytes(23),24,0"),
+        python("import fcntl, os; fcntl.fcntl(os.open(\"../outside/file\", 0), 1024, 0)"),
+        python("import socket; socket.socket().listen()"),
+        "ls /dev/shm".to_string(),
+        "ls /dev/pts".to_string(),
         "unshare -T true".to_string(),
         "for d in /dev/vda /dev/sda /dev/nvme0n1 /dev/mem /dev/loop0; do head -c 1 $d && exit 0; done; exit 1".to_string(),
     ];

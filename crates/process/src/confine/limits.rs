@@ -6,11 +6,14 @@ use std::io;
 
 /// Disables core files of this process and of what it starts: they would look like changes to the tree.
 pub(super) fn forbid_core_files() -> Result<(), ConfineError> {
-    limit(Resource::Core, "core files", 0)
+    // At zero, the kernel would still pass the memory of the program to a crash reporter outside the sandbox.
+    limit(Resource::Core, "core files", 1)
 }
 
-/// Sets the policy's limits on this process.
+/// Sets the policy's limits on this process, except for memory on Linux: this process may need more than the program may
+/// use.
 pub(super) fn apply(policy: &Policy) -> Result<(), ConfineError> {
+    #[cfg(not(target_os = "linux"))]
     if let Some(bytes) = policy.memory {
         limit(Resource::Data, "memory", bytes)?;
     }
@@ -63,11 +66,29 @@ fn tasks(processes: u64) -> u64 {
     processes.saturating_mul(processors.max(LEAST))
 }
 
+/// The memory of the machine, in bytes; zero where the system does not say so.
+pub fn memory_of_machine() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:")).unwrap_or_default();
+    let kibibytes = line.split_whitespace().next().and_then(|number| number.parse::<u64>().ok());
+    kibibytes.unwrap_or(0).saturating_mul(1024)
+}
+
+/// Makes the kernel end this process before others when memory runs out: files in memory that no process has mapped count
+/// to nobody.
+#[cfg(target_os = "linux")]
+pub(super) fn end_first_without_memory(process: &str) {
+    const SCORE: &str = "500";
+    // A higher score can stay, and without this, only the measured limits apply.
+    let _ = std::fs::write(format!("/proc/{process}/oom_score_adj"), SCORE);
+}
+
 /// Limits the private writable memory of a child that has just been started.
 ///
 /// The limit is on data, not on address space, so that runtimes that reserve much more than they use can start.
 #[cfg(target_os = "linux")]
 pub(crate) fn limit_memory_of(child: Pid, bytes: u64) -> io::Result<()> {
+    let bytes = getrlimit(Resource::Data).maximum.map_or(bytes, |maximum| maximum.min(bytes));
     let rlimit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
     match rustix::process::prlimit(Some(child), Resource::Data, rlimit) {
         // The child has already ended.

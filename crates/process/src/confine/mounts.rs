@@ -55,15 +55,15 @@ fn unescape(text: &str) -> OsString {
     OsString::from_vec(bytes)
 }
 
-/// Forbids changes to all mounts except these and those below them. Programs on the other mounts get no additional
-/// rights.
-pub(super) fn forbid_changes_outside(writable: &[PathBuf]) -> Result<(), ConfineError> {
+/// Forbids changes to all mounts except the writable ones and those below them, unless a fixed one is nearer. Programs on
+/// the other mounts get no additional rights.
+pub(super) fn forbid_changes_outside(writable: &[PathBuf], fixed: &[PathBuf]) -> Result<(), ConfineError> {
     // The mounts of the calling thread, because the other threads of this process are in another namespace.
     let list = "/proc/thread-self/mountinfo";
     let text = fs::read(list).map_err(|source| failed(Path::new(list), source))?;
     let text = String::from_utf8_lossy(&text).into_owned();
     let mounts = text.lines().filter_map(Mount::parse);
-    for mount in mounts.filter(|mount| !writable.iter().any(|own| mount.point.starts_with(own))) {
+    for mount in mounts.filter(|mount| !is_writable(&mount.point, writable, fixed)) {
         if mount.flags.contains(MountFlags::RDONLY | MountFlags::NOSUID) {
             continue;
         }
@@ -77,9 +77,28 @@ pub(super) fn forbid_changes_outside(writable: &[PathBuf]) -> Result<(), Confine
     Ok(())
 }
 
+fn is_writable(point: &Path, writable: &[PathBuf], fixed: &[PathBuf]) -> bool {
+    let nearest = |paths: &[PathBuf]| {
+        let above = paths.iter().filter(|path| point.starts_with(path));
+        above.map(|path| path.components().count()).max()
+    };
+    nearest(writable) > nearest(fixed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // BX-03
+    #[test]
+    fn a_mount_below_a_fixed_path_in_a_writable_folder_is_not_writable() {
+        let (writable, fixed) = (["/tmp".into(), "/tmp/tool/own".into()], ["/tmp/tool".into()]);
+        for (point, expected) in
+            [("/tmp", true), ("/tmp/tool/lib", false), ("/tmp/tool/own/x", true), ("/srv", false)]
+        {
+            assert_eq!(is_writable(Path::new(point), &writable, &fixed), expected, "{point}");
+        }
+    }
 
     #[test]
     fn a_mount_is_read_with_its_restrictions() {

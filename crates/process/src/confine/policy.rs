@@ -37,6 +37,10 @@ pub struct Policy {
     pub private: Option<PrivateFolders>,
     /// Bytes of private writable memory per process.
     pub memory: Option<u64>,
+    /// Bytes of memory of all its processes together, if the engine measures them.
+    pub memory_of_all: Option<u64>,
+    /// Bytes by which the folders that it may write to can grow, if the engine measures them.
+    pub disk: Option<u64>,
     /// Maximum size in bytes of a file that it writes.
     pub file_size: Option<u64>,
     /// Simultaneous processes, each with a number of threads. In namespaces, the kernel enforces the limit for

@@ -5,7 +5,8 @@ use super::filter::{self, Tracing};
 use super::policy::{ConfineError, Enforcement, Policy};
 use super::service::PROXY_VARIABLES;
 use super::walls::Ground;
-use super::{capabilities, init, landlocked, limits, namespaces};
+use super::{capabilities, devices, init, landlocked, limits, namespaces};
+use rustix::process::Pid;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
@@ -30,7 +31,10 @@ impl ConfinedProgram<'_> {
     /// Starts the program in the namespaces of this process.
     pub fn start_shared(&self, report: Option<&File>) -> Result<Child, ConfineError> {
         let program = Command::new(self.program);
-        in_thread(|| self.start(program, Isolation::Shared, self.policy, report))
+        let within = devices::policy_without_others(self.policy);
+        let child = in_thread(|| self.start(program, Isolation::Shared, &within, report))?;
+        self.limit_memory(&child)?;
+        Ok(child)
     }
 
     /// Starts the program as a child of its init.
@@ -47,7 +51,9 @@ impl ConfinedProgram<'_> {
         }
         let within = namespaces::policy_within(self.policy);
         let report = files.report.map(File::from);
-        in_thread(|| self.start(program, Isolation::Private, &within, report.as_ref()))
+        let child = in_thread(|| self.start(program, Isolation::Private, &within, report.as_ref()))?;
+        self.limit_memory(&child)?;
+        Ok(child)
     }
 
     fn start(
@@ -74,6 +80,13 @@ impl ConfinedProgram<'_> {
         }
         let program = || self.program.to_string_lossy().into_owned();
         command.args(self.rest).spawn().map_err(|source| ConfineError::Exec { program: program(), source })
+    }
+
+    /// Limits the memory of the program. The thread that starts it can no longer do so.
+    fn limit_memory(&self, child: &Child) -> Result<(), ConfineError> {
+        let Some(value) = self.policy.memory else { return Ok(()) };
+        let failed = |source| ConfineError::Limit { what: "memory", value, source };
+        limits::limit_memory_of(Pid::from_child(child), value).map_err(failed)
     }
 }
 

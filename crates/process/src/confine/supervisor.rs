@@ -188,6 +188,7 @@ fn end_init(channel: &UnixStream, init: Pid) {
 fn start_shared(program: &ConfinedProgram<'_>, report: Option<&File>) -> Result<Started, ConfineError> {
     limits::apply(program.policy)?;
     let child = program.start_shared(report)?;
+    limits::end_first_without_memory(&child.id().to_string());
     Ok(Started { child: pid_of(&child)?, init: None, network: None })
 }
 

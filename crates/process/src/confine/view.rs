@@ -5,6 +5,7 @@
 
 use super::devices::{self, SHARED_MEMORY, TERMINALS};
 use super::landlocked;
+use super::limits;
 use super::mounts;
 use super::policy::{ConfineError, Policy, PrivateFolders};
 use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags, fstatvfs, openat};
@@ -133,7 +134,7 @@ pub(super) fn mount_all(
         let _ = std::os::unix::fs::symlink(target, path);
     }
     let substitutes = substitutes(names)?;
-    mount_memory(Path::new(SHARED_MEMORY), "mode=1777")?;
+    mount_memory(Path::new(SHARED_MEMORY), &shared_memory_options(policy))?;
     if !names.is_empty() {
         bind(&substitutes.hosts, Path::new(HOSTS))?;
     }
@@ -152,7 +153,9 @@ pub(super) fn mount_all(
     writable.extend(policy.read_write.iter().filter_map(|path| path.canonicalize().ok()));
     let is_made = |entry: &Kept| !matches!(entry.changes, Changes::Refused);
     writable.extend(kept.iter().filter(|(_, entry)| is_made(entry)).map(|(path, _)| path.clone()));
-    mounts::forbid_changes_outside(&writable)?;
+    let fixed: Vec<PathBuf> =
+        kept.iter().filter(|(_, entry)| !is_made(entry)).map(|(path, _)| path.clone()).collect();
+    mounts::forbid_changes_outside(&writable, &fixed)?;
     // This comes last, because mount points for the kept paths had to be created in these folders.
     for path in covers.iter().filter(|(_, cover)| matches!(cover, Cover::Empty)).map(|(path, _)| path) {
         make_read_only(path)?;
@@ -245,6 +248,14 @@ fn links(policy: &Policy, covers: &BTreeMap<PathBuf, Cover>) -> Vec<(PathBuf, Pa
         .filter(is_covered)
         .filter_map(|path| Some((path.clone(), fs::read_link(&path).ok()?)))
         .collect()
+}
+
+/// The options of the private shared memory. Without a size, the kernel allows half of the machine's memory.
+fn shared_memory_options(policy: &Policy) -> String {
+    const MODE: &str = "mode=1777";
+    let half = limits::memory_of_machine() / 2;
+    let smaller = policy.memory_of_all.or(policy.memory).filter(|limit| *limit < half);
+    smaller.map_or_else(|| MODE.to_string(), |bytes| format!("{MODE},size={bytes}"))
 }
 
 /// Makes the substitutes, in a file system that nobody can change and that has no path.

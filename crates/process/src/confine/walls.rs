@@ -106,7 +106,7 @@ impl Wall {
             Wall::Metadata if namespaces => (Held, ""),
             Wall::Metadata if filter => (
                 Weaker,
-                "modes and times of your files can be changed, but not attributes or set-user-id bits",
+                "modes, times and owners of your files can be changed, but not attributes or set-user-id bits",
             ),
             Wall::Metadata => (Absent, "everything about your files can be changed"),
             Wall::Hidden if namespaces || landlock > 0 => (Held, ""),
