@@ -1,4 +1,4 @@
-//! Submits a human's answer. The prompt and `remand answer` both use it.
+//! Submits a human's answer. The prompt, `remand answer` and the page use it.
 //!
 //! An answer becomes a request in the ledger; the process that drives the run turns it into an event.
 
@@ -21,6 +21,8 @@ pub struct HumanAnswer {
     /// The flags of the question that the answer sets.
     pub flags: Vec<String>,
     pub grants: Grants,
+    /// Where it was given, if not on a command line.
+    pub from: Option<&'static str>,
 }
 
 /// Why an answer is not recorded.
@@ -57,7 +59,10 @@ pub fn submit(
     let event = Event::Answered {
         id,
         option: answer.option.clone(),
-        by: environment::user(),
+        by: match answer.from {
+            Some(place) => format!("{} on {place}", environment::user()),
+            None => environment::user(),
+        },
         note: redactor.redact(&answer.note).into_owned(),
         flags: answer.flags.iter().map(|flag| (flag.clone(), true)).collect(),
         grants: answer.grants,

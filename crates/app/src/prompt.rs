@@ -77,6 +77,7 @@ impl GatePrompt<'_> {
                 note: rest.to_string(),
                 flags: Vec::new(),
                 grants: Grants::AskedFor,
+                from: None,
             };
             match submit(&answer) {
                 Ok(request) => return Ok(PromptReply::Answered(request)),

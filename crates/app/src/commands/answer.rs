@@ -50,6 +50,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         note: args.note.clone(),
         flags: args.flags.clone(),
         grants,
+        from: None,
     };
     let host = host::open(&workplace)?;
     let redactor = host::redactor(&workplace.config)?;

@@ -1,0 +1,65 @@
+//! The rulings of a run, latest first: what was decided, by which line of the workflow, and why.
+
+use super::context::RunPage;
+use crate::problem::PageProblem;
+use crate::words::{self, part_of};
+use maud::{Markup, html};
+use remand_ledger::query::{RulingKind, RulingRow};
+
+pub fn body(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
+    let mut rows = up_to(page)?;
+    rows.reverse();
+    let from = page.query.number("from").unwrap_or(0);
+    let part = part_of(&rows, from, |from| {
+        format!("{}{}", page.address("rulings"), page.query.with("from", &from.to_string()))
+    });
+    Ok(html! {
+        section.panel aria-label="Rulings" {
+            @if rows.is_empty() { p.empty { "No ruling yet." } }
+            ol.rulings reversed { @for row in part.rows { (ruling(page, row)) } }
+            (part.links)
+        }
+    })
+}
+
+/// The rulings up to the event that is shown.
+pub fn up_to(page: &RunPage<'_>) -> Result<Vec<RulingRow>, PageProblem> {
+    let mut rows = page.reader.rulings(&page.run, 0)?;
+    rows.retain(|row| row.seq <= page.until());
+    Ok(rows)
+}
+
+/// One ruling as an entry of a list.
+pub fn ruling(page: &RunPage<'_>, row: &RulingRow) -> Markup {
+    let view = &row.ruling;
+    let is_back = matches!(row.kind, Some(RulingKind::Remand | RulingKind::Restore));
+    let line = view.rule.strip_prefix("line ");
+    html! {
+        li.ruling .back[is_back] id={ "e" (row.seq) "-" (row.n) } {
+            a.seq.num href=(format!("{}?at={}", page.address(""), row.seq)) title="Show the run as it was then" { (row.seq) }
+            div {
+                p.decision {
+                    b { (words::of_task(&words::text(&view.phase), view.task.as_deref())) } " "
+                    span.signal { (words::text(&view.signal)) }
+                    span.arrow { @if is_back { " ↩ " } @else { " → " } }
+                    @match line {
+                        Some(line) => a href=(format!("{}#L{line}", page.link("workflow"))) title={ "line " (line) " of the workflow" } { (words::text(&view.action)) },
+                        None => span { (words::text(&view.action)) " (" (view.rule) ")" },
+                    }
+                    @if view.action == "next" {
+                        @if let Some(target) = &view.target { " " span.target { (words::text(target)) } }
+                    }
+                    @for charge in &view.budgets {
+                        " " span.charge.num { (words::text(&charge.budget)) " " (charge.before) "→" (charge.after) }
+                    }
+                    @for budget in &view.exhausted { " " span.charge.spent { (words::text(budget)) " spent" } }
+                }
+                p.why { (words::text(&view.why)) }
+                @if !view.effects.is_empty() {
+                    p.effect { "with " (view.effects.join(" and ")) ": confidence " (view.confidence) }
+                }
+            }
+            span.at { (words::when(row.at)) }
+        }
+    }
+}
