@@ -192,6 +192,18 @@
     prefix = event.key;
   });
 
+  // Shows the box at which the run is, and the end of a transcript.
+  const box = document.querySelector(".drawing .here");
+  if (box) {
+    const frame = box.closest(".drawing"), at = box.getBoundingClientRect(), around = frame.getBoundingClientRect();
+    frame.scrollTo(at.left - around.left - around.width / 3, at.top - around.top - around.height / 3);
+  }
+  const follow_end = document.querySelector("[data-follow] pre");
+  if (follow_end) {
+    follow_end.scrollTop = follow_end.scrollHeight;
+    new MutationObserver(() => { follow_end.scrollTop = follow_end.scrollHeight; }).observe(follow_end, { childList: true, characterData: true, subtree: true });
+  }
+
   ages();
   listen();
 })();

@@ -90,6 +90,7 @@ pub fn opened() -> String {
                 meta charset="utf-8";
                 meta http-equiv="refresh" content="0;url=/";
                 title { "remand" }
+                link rel="icon" href="/assets/icon.svg" type="image/svg+xml";
                 link rel="stylesheet" href="/assets/page.css";
             }
             body { main id="main" { section.notice { h1 { "Signed in" } p { a href="/" { "Go to your runs" } } } } }

@@ -3,7 +3,7 @@
 use crate::address::{Query, part};
 use crate::frame::Drawn;
 use crate::problem::PageProblem;
-use crate::site::{RepositoryState, Site};
+use crate::site::{PageSite, RepositoryState};
 use crate::words::{self, part_of};
 use maud::{Markup, html};
 use remand_engine::clock;
@@ -27,7 +27,7 @@ struct UnreadState {
     error: LedgerError,
 }
 
-pub fn page(site: &Site, query: &Query) -> Result<Drawn, PageProblem> {
+pub fn page(site: &PageSite, query: &Query) -> Result<Drawn, PageProblem> {
     let (runs, unread) = read(site)?;
     let total = runs.len();
     let search = query.get("q").unwrap_or_default();
@@ -67,7 +67,7 @@ pub fn page(site: &Site, query: &Query) -> Result<Drawn, PageProblem> {
     Ok(Drawn { title, body: body.into_string(), ..Drawn::default() })
 }
 
-fn read(site: &Site) -> Result<(Vec<ListedRun>, Vec<UnreadState>), PageProblem> {
+fn read(site: &PageSite) -> Result<(Vec<ListedRun>, Vec<UnreadState>), PageProblem> {
     let all = site
         .repositories()
         .map_err(|source| PageProblem::File { what: site.state.display().to_string(), source })?;

@@ -12,11 +12,12 @@ mod address;
 mod assets;
 mod frame;
 mod home;
-mod problem;
+pub mod problem;
 mod reply;
 mod run;
 mod words;
 
 pub use door::{GateDoor, PageAnswer};
-pub use server::{PageServer, StartError};
-pub use site::{RepositoryState, Site};
+pub use run::document;
+pub use server::{PageServer, ServeError};
+pub use site::{PageSite, RepositoryState};

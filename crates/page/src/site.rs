@@ -9,7 +9,7 @@ use std::io;
 use std::path::PathBuf;
 
 /// The state folder of a user, and the user's rights on the page.
-pub struct Site {
+pub struct PageSite {
     /// The folder with the state of all repositories.
     pub state: PathBuf,
     /// `None` if nothing can be answered here.
@@ -18,9 +18,9 @@ pub struct Site {
     pub redactor: Box<dyn Fn(&Home) -> Redactor + Send + Sync>,
 }
 
-impl std::fmt::Debug for Site {
+impl std::fmt::Debug for PageSite {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Site").field("state", &self.state).finish_non_exhaustive()
+        f.debug_struct("PageSite").field("state", &self.state).finish_non_exhaustive()
     }
 }
 
@@ -35,7 +35,7 @@ pub struct RepositoryState {
     pub home: Home,
 }
 
-impl Site {
+impl PageSite {
     /// All repositories with runs, by name.
     pub fn repositories(&self) -> io::Result<Vec<RepositoryState>> {
         let mut found: Vec<RepositoryState> =
@@ -50,7 +50,7 @@ impl Site {
 }
 
 impl RepositoryState {
-    fn of(home: Home) -> RepositoryState {
+    pub fn of(home: Home) -> RepositoryState {
         let text = |name: Option<&std::ffi::OsStr>| name.map(|name| name.to_string_lossy().into_owned());
         let id = text(home.root().file_name()).unwrap_or_default();
         let checkout = home.checkout();

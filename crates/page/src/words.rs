@@ -8,12 +8,10 @@ use remand_ledger::query::RunStage;
 use remand_terminal::{amount, line};
 use std::borrow::Cow;
 
-/// A point in time; the script keeps its age current.
+/// A point in time; the script shows its age.
 pub fn when(at: Millis) -> Markup {
     let iso = clock::iso(at);
-    html! {
-        time datetime=(iso) title=(iso) data-at=(at.0) { (amount::age(clock::now().0, at.0)) " ago" }
-    }
+    html! { time datetime=(iso) title=(iso) data-at=(at.0) { (iso) } }
 }
 
 /// The time since a point in time, which goes on.
@@ -79,8 +77,8 @@ pub fn meter(used: u64, of: u64, label: &str) -> Markup {
     };
     html! {
         svg class=(class) viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label=(label) {
-            rect width="100" height="4" rx="2" {}
-            rect.used width=(percent) height="4" rx="2" {}
+            rect width="100" height="4" {}
+            rect.used width=(percent) height="4" {}
         }
     }
 }

@@ -12,7 +12,7 @@ use remand_git::Repository;
 use remand_kernel::event::Grants;
 use remand_ledger::Reader;
 use remand_ledger::query::GateRow;
-use remand_page::{GateDoor, PageAnswer, PageServer, Site, StartError, server};
+use remand_page::{GateDoor, PageAnswer, PageServer, PageSite, ServeError, server};
 use remand_terminal::output::{print, print_json, tell};
 use remand_terminal::{CommandFailure, ExitCode, Stop};
 use serde_json::json;
@@ -40,15 +40,15 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     let door =
         (!args.read_only).then(|| Box::new(Answers { redactor: redactor.clone() }) as Box<dyn GateDoor>);
     let of_home = move |home: &Home| of_repository(home).unwrap_or_else(|| redactor.clone());
-    let site = Site { state: state.clone(), door, redactor: Box::new(of_home) };
+    let site = PageSite { state: state.clone(), door, redactor: Box::new(of_home) };
     let bound = PageServer::bind(site, args.port);
     let page = match bound {
-        Err(StartError::Port { port, source }) => {
+        Err(ServeError::Port { port, source }) => {
             // The user may only have lost the window of a server that still runs.
             if let Some(link) = server::link_of_running(&state, port) {
                 return say(context, &link, "is served already; this link opens another window");
             }
-            let failure = StartError::Port { port, source };
+            let failure = ServeError::Port { port, source };
             return Err(CommandFailure::user(
                 failure.to_string(),
                 "name another one with --port, or 0 for any",

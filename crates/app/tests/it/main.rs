@@ -27,6 +27,7 @@ mod other_tools;
 mod outcomes;
 mod outputs;
 mod own_workflow;
+mod page;
 mod parked;
 mod permissions;
 mod programs;

@@ -5,7 +5,7 @@ use crate::door::PageAnswer;
 use crate::problem::PageProblem;
 use crate::reply::plain;
 use crate::run::context::RunPage;
-use crate::site::Site;
+use crate::site::PageSite;
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
 use remand_ledger::RunId;
@@ -24,7 +24,7 @@ struct SentAnswer {
 }
 
 /// Records an answer, and says in one line what happened.
-pub fn submit(site: &Site, repository: &str, run: &RunId, command: &str, bytes: &[u8]) -> Response<Body> {
+pub fn submit(site: &PageSite, repository: &str, run: &RunId, command: &str, bytes: &[u8]) -> Response<Body> {
     let Some(door) = &site.door else {
         return plain(StatusCode::FORBIDDEN, "this page only shows: it was started with --read-only");
     };
@@ -47,7 +47,7 @@ pub fn submit(site: &Site, repository: &str, run: &RunId, command: &str, bytes: 
 }
 
 fn find<'s>(
-    site: &'s Site,
+    site: &'s PageSite,
     repository: &str,
     run: &RunId,
     command: &str,

@@ -3,10 +3,11 @@
 use super::TABS;
 use crate::address::{Query, part};
 use crate::problem::PageProblem;
-use crate::site::{RepositoryState, Site};
-use crate::words;
+use crate::site::{PageSite, RepositoryState};
+use crate::words::{self, Part};
 use maud::{Markup, html};
 use remand_engine::pinned::Pinned;
+use remand_engine::redact::Redactor;
 use remand_kernel::Program;
 use remand_kernel::program::Confidence;
 use remand_kernel::state::FiledStatus;
@@ -18,7 +19,7 @@ use std::cell::OnceCell;
 
 /// One run, with what was asked of it.
 pub struct RunPage<'s> {
-    pub site: &'s Site,
+    pub site: &'s PageSite,
     pub repository: RepositoryState,
     pub reader: Reader,
     pub run: RunId,
@@ -26,12 +27,14 @@ pub struct RunPage<'s> {
     pub query: Query,
     /// The run as it was, if the address names an earlier event.
     pub past: Option<PastView>,
+    /// Whether this is one file for an archive instead of pages.
+    pub is_document: bool,
     pinned: OnceCell<Option<Pinned>>,
 }
 
 impl<'s> RunPage<'s> {
     pub fn open(
-        site: &'s Site,
+        site: &'s PageSite,
         repository: &str,
         run: &RunId,
         query: &Query,
@@ -45,7 +48,7 @@ impl<'s> RunPage<'s> {
     }
 
     pub fn of(
-        site: &'s Site,
+        site: &'s PageSite,
         repository: RepositoryState,
         reader: Reader,
         run: &RunId,
@@ -55,7 +58,8 @@ impl<'s> RunPage<'s> {
         let run = view.row.run.clone();
         let at = query.number("at").filter(|at| *at > 0 && *at < view.seq);
         let past = at.map(|at| reader.past_view(&run, at)).transpose()?;
-        Ok(RunPage { site, repository, reader, run, view, query, past, pinned: OnceCell::new() })
+        let pinned = OnceCell::new();
+        Ok(RunPage { site, repository, reader, run, view, query, past, is_document: false, pinned })
     }
 
     /// The last event that is shown.
@@ -63,21 +67,57 @@ impl<'s> RunPage<'s> {
         self.past.as_ref().map_or(u64::MAX, |past| past.seq)
     }
 
-    /// The time of that event, if it is an earlier one.
-    pub fn until_time(&self) -> Option<Millis> {
-        self.past.as_ref().map(|past| past.at)
-    }
-
     /// The address of a page of this run, at the same event.
     pub fn link(&self, path: &str) -> String {
+        if self.is_document {
+            return self.address(path);
+        }
         let at = self.past.as_ref().map(|past| past.seq.to_string()).unwrap_or_default();
         format!("{}{}", self.address(path), Query::default().with("at", &at))
     }
 
-    /// The address of a page of this run as it is now.
+    /// The address of a page of this run as it is now; in a document, the place of its content.
     pub fn address(&self, path: &str) -> String {
         let base = format!("/r/{}/{}", part(&self.repository.id), part(&self.run.0));
-        if path.is_empty() { base } else { format!("{base}/{path}") }
+        match path.split_once('/').unwrap_or((path, "")) {
+            ("", _) if self.is_document => "#main".to_string(),
+            // The number of a line follows.
+            ("workflow", _) if self.is_document => String::new(),
+            ("evidence", number) if self.is_document && !number.is_empty() => format!("#c{number}"),
+            ("gates", command) if self.is_document => format!("#gate-{command}"),
+            (view, _) if self.is_document => format!("#{view}"),
+            ("", _) => base,
+            _ => format!("{base}/{path}"),
+        }
+    }
+
+    /// The address of a page of this run as it was after an event.
+    pub fn at_event(&self, path: &str, seq: u64) -> String {
+        if self.is_document { format!("#e{seq}-0") } else { format!("{}?at={seq}", self.address(path)) }
+    }
+
+    /// The address of a page of another run of the repository.
+    pub fn of_run(&self, run: &RunId, path: &str) -> String {
+        if self.is_document {
+            return "#main".to_string();
+        }
+        format!("/r/{}/{}/{path}", part(&self.repository.id), part(&run.0))
+    }
+
+    /// The part of a list that the address asks for; a document has the whole list.
+    pub fn part<'r, T>(&self, path: &str, rows: &'r [T]) -> Part<'r, T> {
+        if self.is_document {
+            return Part { rows, links: html! {} };
+        }
+        let from = self.query.number("from").unwrap_or(0);
+        words::part_of(rows, from, |from| {
+            format!("{}{}", self.address(path), self.query.with("from", &from.to_string()))
+        })
+    }
+
+    /// What removes secrets from text that the ledger does not hold.
+    pub fn redactor(&self) -> Redactor {
+        (self.site.redactor)(&self.repository.home)
     }
 
     /// What was pinned; `None` if this version cannot read it.
@@ -173,6 +213,20 @@ impl<'s> RunPage<'s> {
 
     /// A view below the head of the run, with the tabs and the slider.
     pub fn around(&self, tab: &str, body: &Markup) -> Markup {
+        html! {
+            (self.head())
+            (self.replay())
+            nav.tabs aria-label="Views of this run" {
+                @for (path, name) in TABS {
+                    a href=(self.link(path)) aria-current=[(path == tab).then_some("page")] { (name) }
+                }
+            }
+            (body)
+        }
+    }
+
+    /// What the run is about, how it stands, and what it has used.
+    pub fn head(&self) -> Markup {
         let row = &self.view.row;
         html! {
             section.head.run {
@@ -187,13 +241,6 @@ impl<'s> RunPage<'s> {
                 @if let (Some(reason), None) = (&row.reason, &self.past) { p.reason { (words::text(reason)) } }
                 (self.figures())
             }
-            (self.replay())
-            nav.tabs aria-label="Views of this run" {
-                @for (path, name) in TABS {
-                    a href=(self.link(path)) aria-current=[(path == tab).then_some("page")] { (name) }
-                }
-            }
-            (body)
         }
     }
 
@@ -245,7 +292,7 @@ impl<'s> RunPage<'s> {
         let last = self.view.seq;
         let at = self.past.as_ref().map_or(last, |past| past.seq);
         html! {
-            form.replay method="get" data-replay="" {
+            form.replay .past[self.past.is_some()] method="get" data-replay="" {
                 label for="at" { "Event" }
                 input id="at" type="range" name="at" min="1" max=(last) value=(at);
                 output for="at" { span.num { (amount::grouped(at)) } " of " span.num { (amount::grouped(last)) } }

@@ -2,17 +2,14 @@
 
 use super::context::RunPage;
 use crate::problem::PageProblem;
-use crate::words::{self, part_of};
+use crate::words;
 use maud::{Markup, html};
 use remand_ledger::query::{RulingKind, RulingRow};
 
 pub fn body(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
     let mut rows = up_to(page)?;
     rows.reverse();
-    let from = page.query.number("from").unwrap_or(0);
-    let part = part_of(&rows, from, |from| {
-        format!("{}{}", page.address("rulings"), page.query.with("from", &from.to_string()))
-    });
+    let part = page.part("rulings", &rows);
     Ok(html! {
         section.panel aria-label="Rulings" {
             @if rows.is_empty() { p.empty { "No ruling yet." } }
@@ -36,7 +33,7 @@ pub fn ruling(page: &RunPage<'_>, row: &RulingRow) -> Markup {
     let line = view.rule.strip_prefix("line ");
     html! {
         li.ruling .back[is_back] id={ "e" (row.seq) "-" (row.n) } {
-            a.seq.num href=(format!("{}?at={}", page.address(""), row.seq)) title="Show the run as it was then" { (row.seq) }
+            a.seq.num href=(page.at_event("", row.seq)) title="Show the run as it was then" { (row.seq) }
             div {
                 p.decision {
                     b { (words::of_task(&words::text(&view.phase), view.task.as_deref())) } " "

@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 
 /// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct RequestRefusal {
     pub status: StatusCode,
     pub why: &'static str,
 }
@@ -13,30 +13,33 @@ pub struct Refusal {
 ///
 /// A name of a foreign site can be made to lead here (DNS rebinding); the browser then believes that this server is that
 /// site. So every request, also one that only reads, must name the loopback interface itself.
-pub fn check(method: &Method, headers: &HeaderMap, port: u16) -> Result<(), Refusal> {
+pub fn check(method: &Method, headers: &HeaderMap, port: u16) -> Result<(), RequestRefusal> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")];
     let host = text(header::HOST).unwrap_or_default();
     if headers.get_all(header::HOST).iter().count() != 1 || !hosts.iter().any(|known| known == host) {
         let why = "this server answers only to 127.0.0.1 and localhost";
-        return Err(Refusal { status: StatusCode::MISDIRECTED_REQUEST, why });
+        return Err(RequestRefusal { status: StatusCode::MISDIRECTED_REQUEST, why });
     }
     match *method {
         Method::GET | Method::HEAD => Ok(()),
         Method::POST => {
             if text(header::ORIGIN) != Some(format!("http://{host}").as_str()) {
                 let why = "only a window of this page may answer";
-                return Err(Refusal { status: StatusCode::FORBIDDEN, why });
+                return Err(RequestRefusal { status: StatusCode::FORBIDDEN, why });
             }
             if text(header::CONTENT_TYPE) != Some("application/json") {
-                return Err(Refusal {
+                return Err(RequestRefusal {
                     status: StatusCode::UNSUPPORTED_MEDIA_TYPE,
                     why: "an answer is sent as application/json",
                 });
             }
             Ok(())
         }
-        _ => Err(Refusal { status: StatusCode::METHOD_NOT_ALLOWED, why: "only GET and POST are known here" }),
+        _ => Err(RequestRefusal {
+            status: StatusCode::METHOD_NOT_ALLOWED,
+            why: "only GET and POST are known here",
+        }),
     }
 }
 

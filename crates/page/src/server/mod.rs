@@ -9,14 +9,14 @@ use crate::address::{self, Query};
 use crate::frame::{self, Shown};
 use crate::problem::PageProblem;
 use crate::reply::{page, plain, typed};
-use crate::site::Site;
+use crate::site::PageSite;
 use crate::{assets, home, run};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, Response, StatusCode, header};
 use axum::response::IntoResponse;
-use guard::Refusal;
+use guard::RequestRefusal;
 use pulse::{Pulse, Watched};
 use remand_ledger::RunId;
 use session::Sessions;
@@ -42,7 +42,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 /// Why the page cannot be served.
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
+pub enum ServeError {
     #[error("port {port} of the loopback interface cannot be used")]
     Port { port: u16, source: io::Error },
     #[error("the login link cannot be written to {path}")]
@@ -61,7 +61,7 @@ pub struct PageServer {
 
 #[derive(Debug)]
 struct Shared {
-    site: Arc<Site>,
+    site: Arc<PageSite>,
     sessions: Sessions,
     port: u16,
     ended: watch::Receiver<bool>,
@@ -69,14 +69,14 @@ struct Shared {
 
 impl PageServer {
     /// Listens on a port of the loopback interface; 0 takes any free one.
-    pub fn bind(site: Site, port: u16) -> Result<PageServer, StartError> {
-        let unavailable = |source| StartError::Port { port, source };
+    pub fn bind(site: PageSite, port: u16) -> Result<PageServer, ServeError> {
+        let unavailable = |source| ServeError::Port { port, source };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(unavailable)?;
         listener.set_nonblocking(true).map_err(unavailable)?;
         let port = listener.local_addr().map_err(unavailable)?.port();
         let path = session::link_file(&site.state, port).display().to_string();
         let sessions =
-            Sessions::new(&site.state, port).map_err(|source| StartError::Link { path, source })?;
+            Sessions::new(&site.state, port).map_err(|source| ServeError::Link { path, source })?;
         let (end, ended) = watch::channel(false);
         let shared = Arc::new(Shared { site: Arc::new(site), sessions, port, ended });
         Ok(PageServer { listener, shared, end })
@@ -88,11 +88,11 @@ impl PageServer {
     }
 
     /// Serves until `is_over`.
-    pub fn serve(self, is_over: impl Fn() -> bool + Send + 'static) -> Result<(), StartError> {
+    pub fn serve(self, is_over: impl Fn() -> bool + Send + 'static) -> Result<(), ServeError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|source| StartError::Runtime { source })?;
+            .map_err(|source| ServeError::Runtime { source })?;
         let PageServer { listener, shared, end } = self;
         runtime
             .block_on(async move {
@@ -108,7 +108,7 @@ impl PageServer {
                     })
                     .await
             })
-            .map_err(|source| StartError::Runtime { source })
+            .map_err(|source| ServeError::Runtime { source })
     }
 }
 
@@ -213,7 +213,7 @@ fn login(shared: &Shared, key: &str) -> Response<Body> {
     }
 }
 
-fn show(site: &Site, path: &[String], query: &Query) -> Response<Body> {
+fn show(site: &PageSite, path: &[String], query: &Query) -> Response<Body> {
     let words: Vec<&str> = path.iter().map(String::as_str).collect();
     // The state is read before the page: if something happens in between, the page is read once more.
     let watched = watched_by(&words, query);
@@ -267,6 +267,6 @@ fn stream_of(watched: &Watched) -> String {
     }
 }
 
-fn refused(refusal: Refusal) -> Response<Body> {
+fn refused(refusal: RequestRefusal) -> Response<Body> {
     plain(refusal.status, refusal.why)
 }

@@ -1,7 +1,7 @@
 //! Whether what a window shows has changed.
 
 use crate::problem::PageProblem;
-use crate::site::{RepositoryState, Site};
+use crate::site::{PageSite, RepositoryState};
 use remand_engine::dispatch::transcript_path;
 use remand_ledger::query::RunStage;
 use remand_ledger::{Reader, RunId};
@@ -27,7 +27,7 @@ pub struct Pulse {
 }
 
 impl Pulse {
-    pub fn read(&mut self, site: &Site, watched: &Watched) -> Result<String, PageProblem> {
+    pub fn read(&mut self, site: &PageSite, watched: &Watched) -> Result<String, PageProblem> {
         match watched {
             Watched::Home => self.of_home(site),
             Watched::Run { repository, run, command } => {
@@ -36,7 +36,7 @@ impl Pulse {
         }
     }
 
-    fn of_home(&mut self, site: &Site) -> Result<String, PageProblem> {
+    fn of_home(&mut self, site: &PageSite) -> Result<String, PageProblem> {
         let all = site.repositories().map_err(|source| unreadable(site, source))?;
         self.readers.retain(|id, _| all.iter().any(|state| state.id == *id));
         let mut text = String::new();
@@ -60,7 +60,7 @@ impl Pulse {
 
     fn of_run(
         &mut self,
-        site: &Site,
+        site: &PageSite,
         repository: &str,
         run: &RunId,
         command: Option<&str>,
@@ -98,6 +98,6 @@ impl Pulse {
     }
 }
 
-fn unreadable(site: &Site, source: std::io::Error) -> PageProblem {
+fn unreadable(site: &PageSite, source: std::io::Error) -> PageProblem {
     PageProblem::File { what: site.state.display().to_string(), source }
 }

@@ -4,7 +4,7 @@
 //! reads its page again.
 
 use super::pulse::{Pulse, Watched};
-use crate::site::Site;
+use crate::site::PageSite;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures::stream::{self, Stream};
 use std::convert::Infallible;
@@ -18,7 +18,7 @@ const POLL: Duration = Duration::from_millis(300);
 const BEAT: Duration = Duration::from_secs(5);
 
 struct Window {
-    site: Arc<Site>,
+    site: Arc<PageSite>,
     watched: Watched,
     pulse: Pulse,
     last: Option<String>,
@@ -27,7 +27,7 @@ struct Window {
 
 /// The messages for a window, until the server ends.
 pub fn messages(
-    site: Arc<Site>,
+    site: Arc<PageSite>,
     watched: Watched,
     ended: watch::Receiver<bool>,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
