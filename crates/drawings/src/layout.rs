@@ -207,7 +207,7 @@ impl Layout {
                 Channel::InnerLeft(_) => main_x - distance,
                 Channel::InnerRight(_) => main_x + column + distance,
             };
-            (wire.sources, wire.heads) = (Vec::new(), Vec::new());
+            (wire.sources, wire.source_edges, wire.heads) = (Vec::new(), Vec::new(), Vec::new());
         }
         self.connect(program);
         self.width = aside_right + lanes(Channel::Right) + MARGIN;

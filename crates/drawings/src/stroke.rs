@@ -17,11 +17,11 @@ pub fn tone_class(tone: EdgeTone) -> &'static str {
 /// Draws a wire from every source to the first head, and from there to the other heads.
 pub fn draw_wire(wire: &DrawnWire, marks: &EdgeMarks, out: &mut String) {
     let class = tone_class(wire.tone);
-    let taken = marks.classes(&wire.edges);
     let Some(first) = wire.heads.first() else {
         return;
     };
-    for source in &wire.sources {
+    for (source, edge) in wire.sources.iter().zip(&wire.source_edges) {
+        let taken = marks.classes(&[*edge]);
         out.push_str(&format!(
             "<path class=\"wire {class}{taken}\" d=\"{}\"/>\n",
             elbow(*source, wire.x, *first)
@@ -29,10 +29,7 @@ pub fn draw_wire(wire: &DrawnWire, marks: &EdgeMarks, out: &mut String) {
     }
     for head in wire.heads.iter().skip(1) {
         let start = DrawnPoint { x: wire.x, y: first.y };
-        out.push_str(&format!(
-            "<path class=\"wire {class}{taken}\" d=\"{}\"/>\n",
-            elbow(start, wire.x, *head)
-        ));
+        out.push_str(&format!("<path class=\"wire {class}\" d=\"{}\"/>\n", elbow(start, wire.x, *head)));
     }
     for head in &wire.heads {
         let back = if wire.x < head.x { -8 } else { 8 };

@@ -1,7 +1,7 @@
 // Keeps a page current: listens for changes, reads the page again, and changes the document to what it says.
 "use strict";
 (() => {
-  const QUIET = 16000; // three beats of the server are missing
+  const QUIET = 7000; // three beats of the server are missing
   const main = () => document.getElementById("main");
   let source = null, heard = 0, reading = null, again = false;
 
@@ -47,6 +47,7 @@
   function listen() {
     if (source) { source.close(); source = null; }
     const address = main().dataset.stream;
+    if (!address) say("still", "as it was");
     if (!address || document.hidden) return;
     heard = Date.now();
     source = new EventSource(address);

@@ -145,8 +145,9 @@ fn list(id: &str, heading: &str, runs: &[ListedRun]) -> Markup {
             section.runs id=(id) aria-labelledby={ (id) "-heading" } {
                 h2 id={ (id) "-heading" } { (heading) " " span.count { (amount::grouped(runs.len() as u64)) } }
                 ul.rows {
-                    @for run in runs { (row(run)) }
+                    @for run in runs.iter().take(words::ROWS) { (row(run)) }
                 }
+                @if runs.len() > words::ROWS { p.empty { "and " (amount::grouped((runs.len() - words::ROWS) as u64)) " more; the search finds them" } }
             }
         }
     }

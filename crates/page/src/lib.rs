@@ -19,5 +19,5 @@ mod words;
 
 pub use door::{GateDoor, PageAnswer};
 pub use run::document;
-pub use server::{PageServer, ServeError};
+pub use server::{PageServer, PageStartError};
 pub use site::{PageSite, RepositoryState};

@@ -12,10 +12,11 @@ use remand_git::Repository;
 use remand_kernel::event::Grants;
 use remand_ledger::Reader;
 use remand_ledger::query::GateRow;
-use remand_page::{GateDoor, PageAnswer, PageServer, PageSite, ServeError, server};
+use remand_page::{GateDoor, PageAnswer, PageServer, PageSite, PageStartError, server};
 use remand_terminal::output::{print, print_json, tell};
 use remand_terminal::{CommandFailure, ExitCode, Stop};
 use serde_json::json;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
@@ -30,7 +31,9 @@ pub struct Args {
 
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let (state, redactor) = state(context)?;
-    remand_git::private_folder(&state).map_err(|error| {
+    // A folder that exists belongs to the user and keeps its mode.
+    let created = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&state);
+    created.map_err(|error| {
         CommandFailure::user(
             format!("the state folder {} cannot be used", state.display()),
             "make it writable by you alone, or set REMAND_STATE_DIR to another folder",
@@ -43,12 +46,12 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     let site = PageSite { state: state.clone(), door, redactor: Box::new(of_home) };
     let bound = PageServer::bind(site, args.port);
     let page = match bound {
-        Err(ServeError::Port { port, source }) => {
+        Err(PageStartError::Port { port, source }) => {
             // The user may only have lost the window of a server that still runs.
             if let Some(link) = server::link_of_running(&state, port) {
                 return say(context, &link, "is served already; this link opens another window");
             }
-            let failure = ServeError::Port { port, source };
+            let failure = PageStartError::Port { port, source };
             return Err(CommandFailure::user(
                 failure.to_string(),
                 "name another one with --port, or 0 for any",

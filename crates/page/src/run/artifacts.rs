@@ -156,6 +156,9 @@ fn query(pairs: &[(&str, &str)]) -> Query {
 }
 
 fn link(page: &RunPage<'_>, row: &ArtifactRow, query: &Query) -> String {
+    if page.is_document {
+        return page.address("artifacts");
+    }
     let at = page.past.as_ref().map(|past| past.seq.to_string()).unwrap_or_default();
     let query = Query::parse(query.with("at", &at).trim_start_matches('?'));
     page.address(&format!("artifacts/{}", part(&row.name))) + &query.with("part", &row.part)

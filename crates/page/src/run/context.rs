@@ -1,6 +1,6 @@
 //! What every page of a run needs: its view, and the event up to which it is shown.
 
-use super::TABS;
+use super::tabs::TABS;
 use crate::address::{Query, part};
 use crate::problem::PageProblem;
 use crate::site::{PageSite, RepositoryState};
@@ -11,7 +11,7 @@ use remand_engine::redact::Redactor;
 use remand_kernel::Program;
 use remand_kernel::program::Confidence;
 use remand_kernel::state::FiledStatus;
-use remand_ledger::query::{DispatchRow, DispatchStatus, FindingRow, GateRow};
+use remand_ledger::query::{DispatchRow, DispatchStatus, FindingRow, GateRow, RulingRow};
 use remand_ledger::view::{BudgetLeft, PastView, RunPosition};
 use remand_ledger::{LimitKind, Millis, Reader, RunId, RunView};
 use remand_terminal::amount;
@@ -30,6 +30,7 @@ pub struct RunPage<'s> {
     /// Whether this is one file for an archive instead of pages.
     pub is_document: bool,
     pinned: OnceCell<Option<Pinned>>,
+    rulings: OnceCell<Vec<RulingRow>>,
 }
 
 impl<'s> RunPage<'s> {
@@ -58,8 +59,8 @@ impl<'s> RunPage<'s> {
         let run = view.row.run.clone();
         let at = query.number("at").filter(|at| *at > 0 && *at < view.seq);
         let past = at.map(|at| reader.past_view(&run, at)).transpose()?;
-        let pinned = OnceCell::new();
-        Ok(RunPage { site, repository, reader, run, view, query, past, is_document: false, pinned })
+        let (pinned, rulings) = (OnceCell::new(), OnceCell::new());
+        Ok(RunPage { site, repository, reader, run, view, query, past, is_document: false, pinned, rulings })
     }
 
     /// The last event that is shown.
@@ -93,7 +94,7 @@ impl<'s> RunPage<'s> {
 
     /// The address of a page of this run as it was after an event.
     pub fn at_event(&self, path: &str, seq: u64) -> String {
-        if self.is_document { format!("#e{seq}-0") } else { format!("{}?at={seq}", self.address(path)) }
+        if self.is_document { "#rulings".to_string() } else { format!("{}?at={seq}", self.address(path)) }
     }
 
     /// The address of a page of another run of the repository.
@@ -124,6 +125,16 @@ impl<'s> RunPage<'s> {
     pub fn pinned(&self) -> Option<&Pinned> {
         let read = || Pinned::parse(&self.reader.blob(self.view.row.pinned).ok()?);
         self.pinned.get_or_init(read).as_ref()
+    }
+
+    /// The rulings up to the event that is shown.
+    pub fn rulings(&self) -> Result<&[RulingRow], PageProblem> {
+        if let Some(known) = self.rulings.get() {
+            return Ok(known);
+        }
+        let mut rows = self.reader.rulings(&self.run, 0)?;
+        rows.retain(|row| row.seq <= self.until());
+        Ok(self.rulings.get_or_init(|| rows))
     }
 
     pub fn program(&self) -> Option<&Program> {

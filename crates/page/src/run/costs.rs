@@ -43,11 +43,11 @@ fn beside(page: &RunPage<'_>, total: &CostRow) -> Result<Markup, PageProblem> {
         section.panel aria-labelledby="beside-heading" {
             h2 id="beside-heading" { "This run" }
             div.scroll tabindex="0" role="region" aria-label="This run and what it may take" { table {
-                thead { tr { th {} th { "so far" } th { "such runs here" } th { "limit" } th { "at most, proven" } } }
+                thead { tr { th { "figure" } th { "so far" } th { "such runs here" } th { "limit" } th { "at most, proven" } } }
                 tbody {
                     tr { td { "cost" } td.num { (words::cost(total.money(), total.unpriced, total.ended())) } td.num { (range(&forecast.money, &amount::money)) } td.num { (limit(limits.money, &amount::money)) } td {} }
                     tr { td { "dispatches" } td.num { (amount::grouped(total.dispatches)) } td.num { (range(&forecast.dispatches, &amount::grouped)) } td.num { (limit(limits.dispatches, &amount::grouped)) } td.num { (bound.map_or("unknown".to_string(), amount::grouped)) } }
-                    tr { td { "work" } td.num { (amount::time(total.time)) } td.num { (range(&forecast.time, &amount::time)) } td.num { (limit(limits.time, &amount::time)) } td {} }
+                    tr { td { "work" } td.num { (amount::time(page.view.row.used.time)) } td.num { (range(&forecast.time, &amount::time)) } td.num { (limit(limits.time, &amount::time)) } td {} }
                 }
             } }
             @if total.unpriced > 0 {

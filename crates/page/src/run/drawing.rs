@@ -1,7 +1,6 @@
 //! The drawing of the workflow with the marks of the run.
 
 use super::context::RunPage;
-use super::rulings;
 use crate::problem::PageProblem;
 use maud::{Markup, PreEscaped, html};
 use remand_drawings::marks::{RunMarks, TakenWay};
@@ -13,7 +12,7 @@ pub fn panel(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
     let Some(program) = page.program() else {
         return Ok(html! { p.empty { "This version cannot read the workflow of the run." } });
     };
-    let marks = marks(page, program, &rulings::up_to(page)?);
+    let marks = marks(page, program, page.rulings()?);
     Ok(html! {
         div.drawing id="drawing" tabindex="0" role="region" aria-label="Workflow, with where the run is" {
             // The drawing escapes every name itself.

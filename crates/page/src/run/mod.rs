@@ -14,6 +14,7 @@ mod findings;
 mod gates;
 mod overview;
 mod rulings;
+mod tabs;
 mod timeline;
 mod workflow;
 
@@ -27,19 +28,6 @@ use crate::site::PageSite;
 use context::RunPage;
 use maud::Markup;
 use remand_ledger::RunId;
-
-/// The views of a run: the last part of the address, and the name.
-const TABS: [(&str, &str); 9] = [
-    ("", "Overview"),
-    ("timeline", "Timeline"),
-    ("rulings", "Rulings"),
-    ("findings", "Findings"),
-    ("evidence", "Evidence"),
-    ("artifacts", "Artifacts"),
-    ("changes", "Changes"),
-    ("agents", "Agents"),
-    ("costs", "Costs"),
-];
 
 /// Draws the view of a run that an address names.
 pub fn page(

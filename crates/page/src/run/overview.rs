@@ -18,8 +18,7 @@ pub fn body(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
     for gate in &open {
         questions.push(gates::card(page, gate)?);
     }
-    let mut latest = rulings::up_to(page)?;
-    latest.reverse();
+    let latest = page.rulings()?;
     Ok(html! {
         @for question in &questions { (question) }
         @if page.view.row.stage == RunStage::Interrupted && page.past.is_none() {
@@ -38,7 +37,7 @@ pub fn body(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
                 section.panel aria-labelledby="latest-heading" {
                     h2 id="latest-heading" { "Latest rulings" }
                     @if latest.is_empty() { p.empty { "None yet." } }
-                    ol.rulings.short reversed { @for row in latest.iter().take(LATEST) { (rulings::ruling(page, row)) } }
+                    ol.rulings.short reversed { @for row in latest.iter().rev().take(LATEST) { (rulings::ruling(page, row)) } }
                     @if latest.len() > LATEST { p { a href=(page.link("rulings")) { "All rulings" } } }
                 }
             }

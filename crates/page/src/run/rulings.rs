@@ -7,8 +7,7 @@ use maud::{Markup, html};
 use remand_ledger::query::{RulingKind, RulingRow};
 
 pub fn body(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
-    let mut rows = up_to(page)?;
-    rows.reverse();
+    let rows: Vec<&RulingRow> = page.rulings()?.iter().rev().collect();
     let part = page.part("rulings", &rows);
     Ok(html! {
         section.panel aria-label="Rulings" {
@@ -17,13 +16,6 @@ pub fn body(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
             (part.links)
         }
     })
-}
-
-/// The rulings up to the event that is shown.
-pub fn up_to(page: &RunPage<'_>) -> Result<Vec<RulingRow>, PageProblem> {
-    let mut rows = page.reader.rulings(&page.run, 0)?;
-    rows.retain(|row| row.seq <= page.until());
-    Ok(rows)
 }
 
 /// One ruling as an entry of a list.
@@ -43,8 +35,8 @@ pub fn ruling(page: &RunPage<'_>, row: &RulingRow) -> Markup {
                         Some(line) => a href=(format!("{}#L{line}", page.link("workflow"))) title={ "line " (line) " of the workflow" } { (words::text(&view.action)) },
                         None => span { (words::text(&view.action)) " (" (view.rule) ")" },
                     }
-                    @if view.action == "next" {
-                        @if let Some(target) = &view.target { " " span.target { (words::text(target)) } }
+                    @if let Some(target) = view.target.as_ref().filter(|target| !view.action.ends_with(target.as_str())) {
+                        " " span.target { (words::text(target)) }
                     }
                     @for charge in &view.budgets {
                         " " span.charge.num { (words::text(&charge.budget)) " " (charge.before) "→" (charge.after) }

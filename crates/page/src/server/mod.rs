@@ -42,7 +42,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 /// Why the page cannot be served.
 #[derive(Debug, thiserror::Error)]
-pub enum ServeError {
+pub enum PageStartError {
     #[error("port {port} of the loopback interface cannot be used")]
     Port { port: u16, source: io::Error },
     #[error("the login link cannot be written to {path}")]
@@ -69,14 +69,14 @@ struct Shared {
 
 impl PageServer {
     /// Listens on a port of the loopback interface; 0 takes any free one.
-    pub fn bind(site: PageSite, port: u16) -> Result<PageServer, ServeError> {
-        let unavailable = |source| ServeError::Port { port, source };
+    pub fn bind(site: PageSite, port: u16) -> Result<PageServer, PageStartError> {
+        let unavailable = |source| PageStartError::Port { port, source };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(unavailable)?;
         listener.set_nonblocking(true).map_err(unavailable)?;
         let port = listener.local_addr().map_err(unavailable)?.port();
         let path = session::link_file(&site.state, port).display().to_string();
         let sessions =
-            Sessions::new(&site.state, port).map_err(|source| ServeError::Link { path, source })?;
+            Sessions::new(&site.state, port).map_err(|source| PageStartError::Link { path, source })?;
         let (end, ended) = watch::channel(false);
         let shared = Arc::new(Shared { site: Arc::new(site), sessions, port, ended });
         Ok(PageServer { listener, shared, end })
@@ -88,11 +88,11 @@ impl PageServer {
     }
 
     /// Serves until `is_over`.
-    pub fn serve(self, is_over: impl Fn() -> bool + Send + 'static) -> Result<(), ServeError> {
+    pub fn serve(self, is_over: impl Fn() -> bool + Send + 'static) -> Result<(), PageStartError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|source| ServeError::Runtime { source })?;
+            .map_err(|source| PageStartError::Runtime { source })?;
         let PageServer { listener, shared, end } = self;
         runtime
             .block_on(async move {
@@ -108,7 +108,7 @@ impl PageServer {
                     })
                     .await
             })
-            .map_err(|source| ServeError::Runtime { source })
+            .map_err(|source| PageStartError::Runtime { source })
     }
 }
 

@@ -47,7 +47,9 @@ impl Pulse {
                 let _ = write!(text, "{id} ");
                 continue;
             };
-            let _ = write!(text, "{id}:{}", reader.data_version()?);
+            // The head of the journal also moves when a run ends between two looks.
+            let (head, requests) = (reader.head()?.count, reader.all_requests()?.len());
+            let _ = write!(text, "{id}:{head}:{requests}");
             for row in reader.runs_under_way()? {
                 if row.stage == RunStage::Interrupted {
                     let _ = write!(text, ",{}", row.run);

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 /// How often a window's state is looked at.
 const POLL: Duration = Duration::from_millis(300);
 /// How often a quiet stream says that it lives. The script takes three missing ones for a lost stream.
-const BEAT: Duration = Duration::from_secs(5);
+const BEAT: Duration = Duration::from_secs(2);
 
 struct Window {
     site: Arc<PageSite>,

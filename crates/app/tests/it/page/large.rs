@@ -4,7 +4,7 @@ use super::browser::Browser;
 use super::live::path_of;
 use super::served::Served;
 use crate::place::Place;
-use crate::rehearsed::{Script, TRIVIAL};
+use crate::rehearsed::{SUB, Script, TEST_SUB, TRIVIAL, implemented, review, role};
 use remand_engine::pinned::Pinned;
 use remand_kernel::{Event, Program, State, step};
 use remand_ledger::query::JournalRow;
@@ -121,5 +121,35 @@ fn a_run_of_twenty_thousand_events_is_shown_in_parts_and_replayed_to_any_of_them
     for view in ["", "/timeline", "/findings", "/evidence", "/artifacts", "/agents", "/costs", "/workflow"] {
         assert_eq!(window.goto(&served.address(&format!("{path}{view}"))), 200, "{view}");
     }
+    assert_eq!(browser.errors(), [] as [&str; 0]);
+}
+
+// BY-11
+#[test]
+fn a_change_of_five_megabytes_is_read_in_parts() {
+    let Some(browser) = Browser::start() else { return };
+    let place = Place::configured(TRIVIAL);
+    let script = Script::of([
+        role("implementer")
+            .writes("sums/sub.py", SUB)
+            .writes("tests/test_sub.py", TEST_SUB)
+            .runs("seq 1000000 1700000 >sums/numbers.txt")
+            .says(implemented("")),
+        role("reviewer").says(review("code", "general", "approve", &[])),
+    ]);
+    let shown = place.quick(&script, &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let served = Served::start(&place, &[]);
+    let window = browser.profile(json!({}));
+    window.goto(&served.link);
+    window.wait("document.querySelector('li.run') !== null");
+    window.goto(&served.address(&format!("{}/changes", path_of(&place))));
+    let files = window.text("main");
+    assert!(files.contains("sums/numbers.txt +700001"), "{files}");
+    window.click("summary:has-text('numbers.txt')");
+    window.wait("document.querySelectorAll('.diff ins').length > 900");
+    assert!(window.evaluate("document.querySelectorAll('.diff > *').length").as_u64() <= Some(1_000));
+    window.click("summary:has-text('more lines')");
+    window.wait("document.querySelectorAll('.diff ins').length > 1900");
     assert_eq!(browser.errors(), [] as [&str; 0]);
 }

@@ -3,7 +3,7 @@
 use super::browser::Browser;
 use super::served::Served;
 use crate::place::Place;
-use crate::rehearsed::{Script, TRIVIAL};
+use crate::rehearsed::{Script, TRIVIAL, role};
 use crate::terminal::TerminalRun;
 use remand_ledger::query::RunStage;
 use serde_json::json;
@@ -124,4 +124,38 @@ fn a_run_whose_process_died_is_shown_as_interrupted_without_any_event() {
     driver.wait().expect("an end");
     window.wait("document.querySelector('.stage.interrupted') !== null");
     assert!(window.text("main").contains("No process drives this run."), "{}", window.text("main"));
+}
+
+// BY-11
+#[test]
+fn a_transcript_grows_while_the_agent_works_and_shows_no_secret() {
+    let Some(browser) = Browser::start() else { return };
+    let place = Place::configured(TRIVIAL);
+    let served = Served::start(&place, &[]);
+    let secret = &format!("ghp_{}", "a1B2".repeat(9));
+    let go = place.visible_file("go").display().to_string();
+    let working = role("implementer")
+        .does(json!({ "print": "I look around <b>here</b>" }))
+        .runs(&format!(
+            "until [ -e {go} ]; do sleep 0.05; done; printf 'I found gh%s there\\n' {}",
+            &secret[2..]
+        ))
+        .does(json!({ "hang": true }));
+    let file = place.write_outside("rehearsal.yaml", &Script::quick().with(working).text());
+    let agent = format!("rehearsal:{file}");
+    let driver = place.start(&["run", "Add subtraction", "--workflow", "quick", "--agent", &agent]);
+    let window = browser.profile(json!({}));
+    window.goto(&served.link);
+    window.wait("document.querySelector('.stage.running') !== null");
+    window.goto(&served.address(&format!("{}/agents", path_of(&place))));
+    window.wait("document.querySelector('td.row a') !== null");
+    window.click("td.row a");
+    window.wait_for("I look around <b>here</b>");
+    std::fs::write(&go, "").expect("the file");
+    window.wait_for("there");
+    assert!(!window.text("main").contains(secret), "{}", window.text("main"));
+    assert_eq!(place.remand(&["cancel", "latest"]).code, 0);
+    window.wait("document.querySelector('.stage.stopped') !== null");
+    driver.wait_with_output().expect("the run ends");
+    assert_eq!(browser.errors(), [] as [&str; 0]);
 }

@@ -126,3 +126,28 @@ fn a_finding_shows_its_life_and_leads_to_its_evidence_and_no_text_of_an_agent_is
     assert!(window.text("main").contains("What it answered"));
     assert_eq!(browser.errors(), [] as [&str; 0]);
 }
+
+// BY-11
+#[test]
+fn a_run_is_written_as_one_file_that_needs_no_script_and_no_server() {
+    let Some(browser) = Browser::start() else { return };
+    let place = corrected();
+    let file = place.visible_file("run.html").display().to_string();
+    let shown = place.remand(&["evidence", "--html", &file]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let text = std::fs::read_to_string(&file).expect("the file");
+    assert!(!text.contains("<script") && !text.contains("href=\"/"), "nothing leads to the server");
+    let window = browser.profile(json!({ "javaScriptEnabled": false }));
+    window.call("goto", json!([format!("file://{file}")]));
+    let shown = window.text("main");
+    for part in
+        [HOSTILE, "Corrected: the reporter accepted the changed work", "python3 -m unittest", "test_sub"]
+    {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let targets: std::collections::BTreeSet<&str> =
+        text.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    for link in text.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
+        assert!(targets.contains(link), "#{link} leads nowhere");
+    }
+}
