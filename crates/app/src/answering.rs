@@ -1,8 +1,7 @@
-//! Submits a human's answer. The prompt and `remand answer` both use it.
+//! Submits a human's answer. The prompt, `remand answer`, the page and the MCP server use it.
 //!
 //! An answer becomes a request in the ledger; the process that drives the run turns it into an event.
 
-use crate::environment;
 use remand_engine::clock;
 use remand_engine::redact::Redactor;
 use remand_engine::store::Store;
@@ -21,6 +20,8 @@ pub struct HumanAnswer {
     /// The flags of the question that the answer sets.
     pub flags: Vec<String>,
     pub grants: Grants,
+    /// Who gives it, and where if not on a command line.
+    pub by: String,
 }
 
 /// Why an answer is not recorded.
@@ -36,20 +37,8 @@ pub enum AnswerError {
     Ledger(#[from] LedgerError),
 }
 
-/// Records the answer to a gate as a request of this user, and returns the id of the request.
+/// Records the answer to a gate as a request, and returns the id of the request.
 pub fn submit(
-    store: &dyn Store,
-    reader: &Reader,
-    redactor: &Redactor,
-    gate: &GateRow,
-    answer: &HumanAnswer,
-) -> Result<i64, AnswerError> {
-    submit_as(&environment::user(), store, reader, redactor, gate, answer)
-}
-
-/// The same, with the name of whoever answers.
-pub fn submit_as(
-    by: &str,
     store: &dyn Store,
     reader: &Reader,
     redactor: &Redactor,
@@ -69,7 +58,7 @@ pub fn submit_as(
     let event = Event::Answered {
         id,
         option: answer.option.clone(),
-        by: by.to_string(),
+        by: answer.by.clone(),
         note: redactor.redact(&answer.note).into_owned(),
         flags: answer.flags.iter().map(|flag| (flag.clone(), true)).collect(),
         grants: answer.grants,

@@ -5,8 +5,8 @@ use crate::commands::{
     agents, answer, audit, bench, bound, brief, cancel, check, clean, completions, config, converse, costs,
     defects, deliver, demo, diff, doctor, estimate, evidence, export, findings, gaps, gates, gauntlet,
     glance, graph, import, init, issues, land, log, man, matrix, mcp, notify, output, record, reference,
-    rehearse, resume, retry, rollback, rounds, run, runs, show, stats, status, submit, ticket, vet, walk,
-    workflows,
+    rehearse, resume, retry, rollback, rounds, run, runs, serve, show, stats, status, submit, ticket, vet,
+    walk, workflows,
 };
 use crate::context::CommandContext;
 use crate::groups;
@@ -134,6 +134,7 @@ impl RemandCli {
             RemandCommand::Rounds(args) => rounds::run(&context, args),
             RemandCommand::Run(args) => run::run(&context, args),
             RemandCommand::Runs(args) => runs::run(&context, args),
+            RemandCommand::Serve(args) => serve::run(&context, args),
             RemandCommand::Show(args) => show::run(&context, args),
             RemandCommand::Stats(args) => stats::run(&context, args),
             RemandCommand::Status(args) => status::run(&context, args),
@@ -266,6 +267,12 @@ pub enum RemandCommand {
 
     /// List the runs of this repository
     Runs(runs::Args),
+
+    /// Serve the live page: all runs of all your repositories in the browser
+    ///
+    /// Shows where each run is, why, and what it costs, and answers gates. It listens on 127.0.0.1 only. The printed link
+    /// opens the page once; run the command again for another window. Stopping it stops no run.
+    Serve(serve::Args),
 
     /// Show why a run went the way it did: every ruling from request to commit
     Log(log::Args),

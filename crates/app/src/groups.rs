@@ -38,8 +38,8 @@ pub const GROUPS: [CommandGroup; 5] = [
     CommandGroup {
         heading: "Look at runs",
         commands: &[
-            "runs", "log", "findings", "output", "show", "costs", "gaps", "rounds", "defects", "stats",
-            "estimate",
+            "serve", "runs", "log", "findings", "output", "show", "costs", "gaps", "rounds", "defects",
+            "stats", "estimate",
         ],
     },
     CommandGroup { heading: "Prove", commands: &["demo", "audit", "record", "gauntlet", "bench"] },

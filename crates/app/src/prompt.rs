@@ -1,6 +1,7 @@
 //! Asks the questions of gates at the terminal, until someone answers here or from another process.
 
 use crate::answering::{AnswerError, HumanAnswer};
+use crate::environment;
 use crate::gate;
 use remand_kernel::Event;
 use remand_kernel::event::Grants;
@@ -77,6 +78,7 @@ impl GatePrompt<'_> {
                 note: rest.to_string(),
                 flags: Vec::new(),
                 grants: Grants::AskedFor,
+                by: environment::user(),
             };
             match submit(&answer) {
                 Ok(request) => return Ok(PromptReply::Answered(request)),

@@ -2,8 +2,9 @@
 
 use crate::edges::{EdgeKind, EdgeTarget, EdgeTone, RouteEdge};
 use crate::label::label;
+use crate::marks::{EdgeMarks, RunMarks};
 use crate::measure::{width, wrap};
-use crate::phrase::{remarks, who};
+use crate::phrase::{budget_name, remarks, who};
 use remand_kernel::ids::PhaseId;
 use remand_kernel::program::Program;
 
@@ -52,6 +53,8 @@ pub struct Card {
     pub rows: Vec<CardRow>,
     /// The labels of the arrow to the box below.
     pub below: Vec<(String, EdgeTone)>,
+    /// The edges that lead to the box below.
+    pub down: Vec<usize>,
     pub head_height: i32,
     pub width: i32,
     pub height: i32,
@@ -64,22 +67,24 @@ impl Card {
         program: &Program,
         id: PhaseId,
         edges: &[RouteEdge],
+        marks: Option<(&RunMarks, &EdgeMarks)>,
         side: impl Fn(&RouteEdge) -> Side,
     ) -> Card {
         let phase = program.phase(id);
         let head: Vec<String> = [vec![who(program, phase)], remarks(program, phase)].concat();
         let mut rows = Vec::new();
-        let mut below = Vec::new();
+        let (mut below, mut down) = (Vec::new(), Vec::new());
         let mut text_width = width(&phase.name, NAME_SIZE + 1).max(MIN_WIDTH);
         for line in &head {
             text_width = text_width.max(width(line, TEXT_SIZE));
         }
         for (at, edge) in edges.iter().enumerate().filter(|(_, edge)| edge.from == id) {
             // A no-break space keeps the budget on the same line as its slash.
-            let text = label(program, edge, edges).line().replace(" / ", " /\u{a0}");
+            let text = edge_text(program, at, edges, marks).replace(" / ", " /\u{a0}");
             let side = side(edge);
             if side == Side::Below {
                 below.push((text, edge.tone()));
+                down.push(at);
                 continue;
             }
             let target = target_name(program, edge);
@@ -90,7 +95,8 @@ impl Card {
                 lines.iter().map(|line| width(line, TEXT_SIZE) + target_width).fold(text_width, i32::max);
             rows.push(CardRow { edge: at, side, tone: edge.tone(), target, lines, top: 0 });
         }
-        Card { id, head, rows, below, head_height: 0, width: text_width + 2 * PADDING, height: 0, x: 0, y: 0 }
+        let width = text_width + 2 * PADDING;
+        Card { id, head, rows, below, down, head_height: 0, width, height: 0, x: 0, y: 0 }
     }
 
     /// Sets the heights, with room for `entries` arrows that enter on one side. `between` is the height of the
@@ -122,6 +128,34 @@ impl Card {
     /// The height that the labels below the box need.
     pub fn labels_height(&self) -> i32 {
         i32::try_from(self.below.len()).unwrap_or(0) * ROW
+    }
+}
+
+/// The label of an edge; of a run also what is left of its budgets, and how often it was taken.
+fn edge_text(
+    program: &Program,
+    at: usize,
+    edges: &[RouteEdge],
+    marks: Option<(&RunMarks, &EdgeMarks)>,
+) -> String {
+    let edge = &edges[at];
+    let mut label = label(program, edge, edges);
+    let Some((run, taken)) = marks else { return label.line() };
+    let spends: Vec<String> = edge
+        .spends
+        .iter()
+        .map(|budget| {
+            let name = budget_name(program, edge.from, *budget);
+            match run.left.get(budget) {
+                Some((left, full)) => format!("{name}\u{a0}{left}/{full}"),
+                None => name.to_string(),
+            }
+        })
+        .collect();
+    label.spends = spends.join(", ");
+    match taken.count(at) {
+        0 => label.line(),
+        count => format!("{}\u{a0}×{count}", label.line()),
     }
 }
 

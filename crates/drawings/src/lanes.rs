@@ -53,6 +53,8 @@ pub struct DrawnWire {
     pub lane: i32,
     pub x: i32,
     pub sources: Vec<DrawnPoint>,
+    /// The edge that leaves at each source.
+    pub source_edges: Vec<usize>,
     pub heads: Vec<DrawnPoint>,
 }
 
@@ -129,6 +131,7 @@ pub fn wires(program: &Program, edges: &[RouteEdge], last: Option<PhaseId>) -> V
                 lane: 0,
                 x: 0,
                 sources: Vec::new(),
+                source_edges: Vec::new(),
                 heads: Vec::new(),
             }),
         }
@@ -167,6 +170,7 @@ impl DrawnWire {
             for row in card.rows.iter().filter(|row| self.edges.contains(&row.edge)) {
                 let x = if row.side == Side::Left { card.x } else { card.x + card.width };
                 self.sources.push(DrawnPoint { x, y: card.port(row) });
+                self.source_edges.push(row.edge);
             }
         }
     }
@@ -214,6 +218,7 @@ mod tests {
             lane: 0,
             x: 0,
             sources: vec![DrawnPoint { x: 0, y: bottom }],
+            source_edges: vec![0],
             heads: vec![DrawnPoint { x: 0, y: top }],
         }
     }

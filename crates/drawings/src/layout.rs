@@ -8,6 +8,7 @@ use crate::asides::{order_asides, vertical_positions};
 use crate::card::{Card, ENTRY_DISTANCE, ROW, Side};
 use crate::edges::RouteEdge;
 use crate::lanes::{Channel, DrawnPoint, DrawnWire, LANE_DISTANCE, assign_lanes, side, wires};
+use crate::marks::{EdgeMarks, RunMarks};
 use remand_kernel::ids::PhaseId;
 use remand_kernel::program::Program;
 use std::collections::BTreeMap;
@@ -34,14 +35,14 @@ pub struct Layout {
 }
 
 /// Lays out the edges of a program.
-pub fn layout(program: &Program, edges: &[RouteEdge]) -> Layout {
+pub fn layout(program: &Program, edges: &[RouteEdge], marks: Option<(&RunMarks, &EdgeMarks)>) -> Layout {
     let flow = |owner: Option<PhaseId>, aside: bool| -> Vec<PhaseId> {
         program.flow(owner).filter(|id| owner.is_some() || program.phase(*id).aside == aside).collect()
     };
     let (main, asides) = (flow(None, false), flow(None, true));
     let last = main.last().copied();
     let build = |ids: &[PhaseId]| -> Vec<Card> {
-        ids.iter().map(|id| Card::new(program, *id, edges, |edge| side(program, edge, last))).collect()
+        ids.iter().map(|id| Card::new(program, *id, edges, marks, |edge| side(program, edge, last))).collect()
     };
     let inner =
         main.iter().map(|id| (*id, build(&flow(Some(*id), false)))).filter(|(_, cards)| !cards.is_empty());
@@ -206,7 +207,7 @@ impl Layout {
                 Channel::InnerLeft(_) => main_x - distance,
                 Channel::InnerRight(_) => main_x + column + distance,
             };
-            (wire.sources, wire.heads) = (Vec::new(), Vec::new());
+            (wire.sources, wire.source_edges, wire.heads) = (Vec::new(), Vec::new(), Vec::new());
         }
         self.connect(program);
         self.width = aside_right + lanes(Channel::Right) + MARGIN;

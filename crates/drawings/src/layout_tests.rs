@@ -55,19 +55,19 @@ fn check_boxes(layout: &Layout) {
 #[test]
 fn no_two_lines_overlap() {
     let program = sample::program();
-    check_wires(&layout(&program, &edges(&program)));
+    check_wires(&layout(&program, &edges(&program), None));
 }
 
 #[test]
 fn boxes_do_not_overlap_and_no_lane_runs_through_one() {
     let program = sample::program();
-    check_boxes(&layout(&program, &edges(&program)));
+    check_boxes(&layout(&program, &edges(&program), None));
 }
 
 #[test]
 fn every_way_back_runs_left_of_the_main_column() {
     let program = sample::program();
-    let layout = layout(&program, &edges(&program));
+    let layout = layout(&program, &edges(&program), None);
     let back = layout.wires.iter().find(|wire| wire.to == EdgeTarget::Phase(sample::PLAN)).unwrap();
     assert!(layout.main.iter().all(|card| back.x < card.x));
     assert_eq!(back.sources.len(), 2);
@@ -76,7 +76,7 @@ fn every_way_back_runs_left_of_the_main_column() {
 #[test]
 fn an_aside_is_right_of_the_phase_that_leads_to_it() {
     let program = sample::program();
-    let layout = layout(&program, &edges(&program));
+    let layout = layout(&program, &edges(&program), None);
     let tasks = layout.main.iter().find(|card| card.id == sample::TASKS).unwrap();
     let decide = &layout.asides[0];
     assert!(decide.x > tasks.x + tasks.width);
@@ -86,7 +86,7 @@ fn an_aside_is_right_of_the_phase_that_leads_to_it() {
 #[test]
 fn lines_of_asides_are_between_the_lines_of_the_main_column() {
     let program = sample::program();
-    let layout = layout(&program, &edges(&program));
+    let layout = layout(&program, &edges(&program), None);
     let main = layout.main.iter().chain(layout.inner.values().flatten());
     assert!(main.flat_map(|card| card.rows.iter().map(|row| card.port(row))).all(|y| y % GRID == 0));
     let asides = layout.asides.iter();

@@ -22,6 +22,7 @@ mod card;
 mod lanes;
 mod layout;
 mod legend;
+pub mod marks;
 mod measure;
 mod stroke;
 mod svg;
@@ -31,5 +32,5 @@ mod sample;
 
 pub use dot::dot;
 pub use mermaid::mermaid;
-pub use svg::svg;
+pub use svg::{run_svg, svg};
 pub use text::text;

@@ -2,6 +2,7 @@
 
 use crate::edges::EdgeTone;
 use crate::lanes::{DrawnPoint, DrawnWire};
+use crate::marks::EdgeMarks;
 
 /// The style class of a tone.
 pub fn tone_class(tone: EdgeTone) -> &'static str {
@@ -14,13 +15,17 @@ pub fn tone_class(tone: EdgeTone) -> &'static str {
 }
 
 /// Draws a wire from every source to the first head, and from there to the other heads.
-pub fn draw_wire(wire: &DrawnWire, out: &mut String) {
+pub fn draw_wire(wire: &DrawnWire, marks: &EdgeMarks, out: &mut String) {
     let class = tone_class(wire.tone);
     let Some(first) = wire.heads.first() else {
         return;
     };
-    for source in &wire.sources {
-        out.push_str(&format!("<path class=\"wire {class}\" d=\"{}\"/>\n", elbow(*source, wire.x, *first)));
+    for (source, edge) in wire.sources.iter().zip(&wire.source_edges) {
+        let taken = marks.classes(&[*edge]);
+        out.push_str(&format!(
+            "<path class=\"wire {class}{taken}\" d=\"{}\"/>\n",
+            elbow(*source, wire.x, *first)
+        ));
     }
     for head in wire.heads.iter().skip(1) {
         let start = DrawnPoint { x: wire.x, y: first.y };

@@ -5,6 +5,7 @@ use crate::edges::{EdgeTone, edges};
 use crate::lanes::DrawnPoint;
 use crate::layout::{BAR_HEIGHT, Layout, bar_top, layout};
 use crate::legend::{Legend, legend};
+use crate::marks::{EdgeMarks, RunMarks};
 use crate::measure::width;
 use crate::shared::take_shared;
 use crate::stroke::{draw_wire, tone_class};
@@ -12,30 +13,95 @@ use remand_kernel::program::{Phase, Program, Work};
 
 /// The program as a standalone SVG document.
 pub fn svg(program: &Program) -> String {
+    draw(program, None)
+}
+
+/// The program with the marks of a run, for a page that has the styles.
+pub fn run_svg(program: &Program, marks: &RunMarks) -> String {
+    draw(program, Some(marks))
+}
+
+fn draw(program: &Program, run: Option<&RunMarks>) -> String {
     let mut edges = edges(program);
     let shared = take_shared(program, &mut edges);
-    let layout = layout(program, &edges);
+    let taken = run.map(|run| EdgeMarks::of(run, &edges)).unwrap_or_default();
+    let layout = layout(program, &edges, run.map(|run| (run, &taken)));
+    let pen = Pen { program, layout: &layout, run, taken: &taken };
     let legend = legend(program, &shared, layout.height);
     let title = width(&program.about, TEXT_SIZE + 1) + 48;
     let (width, height) = (layout.width.max(legend.width).max(title), layout.height + legend.height);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-         height=\"{height}\" role=\"img\" aria-label=\"{}\">\n{STYLE}",
-        escape(&format!("Workflow {}", program.name))
+         height=\"{height}\" role=\"{}\" aria-label=\"{}\">\n{}",
+        // A picture has no links inside.
+        if run.is_some() { "group" } else { "img" },
+        escape(&format!("Workflow {}", program.name)),
+        if run.is_some() { "" } else { STYLE }
     );
     out.push_str(&format!("<rect class=\"page\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>\n"));
     out.push_str(&format!("<text x=\"24\" y=\"32\" class=\"title\">{}</text>\n", escape(&program.name)));
     out.push_str(&format!("<text x=\"24\" y=\"52\" class=\"about\">{}</text>\n", escape(&program.about)));
     for wire in layout.wires.iter().filter(|wire| !wire.channel.is_inner()) {
-        draw_wire(wire, &mut out);
+        draw_wire(wire, &taken, &mut out);
     }
-    draw_column(program, &layout.main, &layout, &mut out);
+    draw_column(&pen, &layout.main, &mut out);
     for card in &layout.asides {
-        draw_card(program, card, &mut out);
+        draw_card(&pen, card, &mut out);
     }
     draw_legend(&legend, &mut out);
     out.push_str("</svg>\n");
     out
+}
+
+/// What every part of a drawing needs.
+struct Pen<'d> {
+    program: &'d Program,
+    layout: &'d Layout,
+    run: Option<&'d RunMarks>,
+    taken: &'d EdgeMarks,
+}
+
+impl Pen<'_> {
+    /// The style classes of a box at which the run is or was.
+    fn card_marks(&self, card: &Card) -> &'static str {
+        match self.run {
+            Some(run) if run.here.contains_key(&card.id) => " here",
+            Some(run) if run.visits.contains_key(&card.id) => " seen",
+            Some(_) => " unseen",
+            None => "",
+        }
+    }
+
+    /// The lanes that are at a box, and how often it was left, on its upper edge.
+    fn draw_badges(&self, card: &Card, out: &mut String) {
+        let Some(run) = self.run else { return };
+        if let Some(count) = run.visits.get(&card.id) {
+            self.draw_badge(&format!("×{count}"), "count", (card.x + card.width, card.y), out);
+        }
+        if let Some(lanes) = run.here.get(&card.id) {
+            let text = match lanes.as_slice() {
+                [] => "here".to_string(),
+                [one] => one.clone(),
+                [first, second] => format!("{first}, {second}"),
+                [first, others @ ..] => format!("{first} and {} more", others.len()),
+            };
+            let left = card.x + width(&text, TEXT_SIZE) + 16;
+            self.draw_badge(&text, "now", (left, card.y), out);
+        }
+    }
+
+    fn draw_badge(&self, text: &str, class: &str, (right, y): (i32, i32), out: &mut String) {
+        let wide = width(text, TEXT_SIZE) + 14;
+        out.push_str(&format!(
+            "<g class=\"badge {class}\"><rect x=\"{}\" y=\"{}\" width=\"{wide}\" height=\"16\" rx=\"8\"/>\
+             <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text></g>\n",
+            right - wide + 6,
+            y - 8,
+            right - wide / 2 + 6,
+            y + 4,
+            escape(text)
+        ));
+    }
 }
 
 const STYLE: &str = "<style>
@@ -53,11 +119,12 @@ text{font:11px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-seri
 ";
 
 /// Draws a column of boxes with the arrows between them.
-fn draw_column(program: &Program, cards: &[Card], layout: &Layout, out: &mut String) {
+fn draw_column(pen: &Pen<'_>, cards: &[Card], out: &mut String) {
+    let Pen { program, layout, .. } = pen;
     for (at, card) in cards.iter().enumerate() {
         match layout.inner.get(&card.id) {
-            Some(inner) => draw_frame(program, card, inner, layout, out),
-            None => draw_card(program, card, out),
+            Some(inner) => draw_frame(pen, card, inner, out),
+            None => draw_card(pen, card, out),
         }
         if card.below.is_empty() {
             continue;
@@ -65,11 +132,11 @@ fn draw_column(program: &Program, cards: &[Card], layout: &Layout, out: &mut Str
         let x = layout.axis();
         let from = card.y + card.height;
         match (cards.get(at + 1), program.phase(card.id).owner) {
-            (Some(next), _) => draw_down(card, (x, from, next.y), out),
-            (None, Some(_)) => draw_down(card, (x, from, bar_top(card)), out),
+            (Some(next), _) => draw_down(pen, card, (x, from, next.y), out),
+            (None, Some(_)) => draw_down(pen, card, (x, from, bar_top(card)), out),
             (None, None) => {
                 let end = from + card.labels_height() + 24;
-                draw_down(card, (x, from, end), out);
+                draw_down(pen, card, (x, from, end), out);
                 draw_pill("done", DrawnPoint { x: x - 30, y: end }, 60, out);
             }
         }
@@ -77,11 +144,12 @@ fn draw_column(program: &Program, cards: &[Card], layout: &Layout, out: &mut Str
 }
 
 /// Draws the arrow to the box below, with its labels.
-fn draw_down(card: &Card, (x, from, to): (i32, i32, i32), out: &mut String) {
+fn draw_down(pen: &Pen<'_>, card: &Card, (x, from, to): (i32, i32, i32), out: &mut String) {
     let is_direct = card.below.iter().any(|(_, tone)| *tone == EdgeTone::Forward);
     let tone = if is_direct { EdgeTone::Forward } else { EdgeTone::Exhausted };
     let class = tone_class(tone);
-    out.push_str(&format!("<path class=\"wire {class}\" d=\"M{x} {from}V{}\"/>\n", to - 6));
+    let taken = pen.taken.classes(&card.down);
+    out.push_str(&format!("<path class=\"wire {class}{taken}\" d=\"M{x} {from}V{}\"/>\n", to - 6));
     out.push_str(&format!("<path class=\"{class}-fill\" d=\"M{x} {to}l-4 -8h8z\"/>\n"));
     for (at, (label, tone)) in card.below.iter().enumerate() {
         let y = from + 17 + ROW * i32::try_from(at).unwrap_or(0);
@@ -91,14 +159,15 @@ fn draw_down(card: &Card, (x, from, to): (i32, i32, i32), out: &mut String) {
 }
 
 /// Draws the frame of a sub-flow: head, boxes, the strip for the tally, and the frame's rows.
-fn draw_frame(program: &Program, card: &Card, inner: &[Card], layout: &Layout, out: &mut String) {
-    out.push_str(&rect(card, "frame", 6));
-    draw_head(program, card, out);
+fn draw_frame(pen: &Pen<'_>, card: &Card, inner: &[Card], out: &mut String) {
+    let Pen { layout, taken, .. } = pen;
+    out.push_str(&rect(card, &format!("frame{}", pen.card_marks(card)), 6));
+    draw_head(pen, card, out);
     if let (Some(first), Some(last)) = (inner.first(), inner.last()) {
         let x = first.x + first.width / 2;
         out.push_str(&format!("<path class=\"forward-fill\" d=\"M{x} {}l-4 -8h8z\"/>\n", first.y));
         for wire in layout.wires.iter().filter(|wire| wire.channel.is_inside(card.id)) {
-            draw_wire(wire, out);
+            draw_wire(wire, taken, out);
         }
         let y = bar_top(last);
         let height = BAR_HEIGHT - 4;
@@ -111,15 +180,18 @@ fn draw_frame(program: &Program, card: &Card, inner: &[Card], layout: &Layout, o
             y + height / 2 + 4
         ));
     }
-    draw_column(program, inner, layout, out);
+    draw_column(pen, inner, out);
     draw_rows(card, out);
+    pen.draw_badges(card, out);
 }
 
-fn draw_card(program: &Program, card: &Card, out: &mut String) {
-    let phase = program.phase(card.id);
-    out.push_str(&rect(card, &card_class(phase), if phase.aside { 12 } else { 4 }));
-    draw_head(program, card, out);
+fn draw_card(pen: &Pen<'_>, card: &Card, out: &mut String) {
+    let phase = pen.program.phase(card.id);
+    let class = format!("{}{}", card_class(phase), pen.card_marks(card));
+    out.push_str(&rect(card, &class, if phase.aside { 12 } else { 4 }));
+    draw_head(pen, card, out);
     draw_rows(card, out);
+    pen.draw_badges(card, out);
 }
 
 fn card_class(phase: &Phase) -> String {
@@ -138,11 +210,19 @@ fn rect(card: &Card, class: &str, radius: i32) -> String {
     )
 }
 
-fn draw_head(program: &Program, card: &Card, out: &mut String) {
+fn draw_head(pen: &Pen<'_>, card: &Card, out: &mut String) {
     let x = card.x + card.width / 2;
     let mut y = card.y + NAME_SIZE + 6;
-    let name = escape(&program.phase(card.id).name);
-    out.push_str(&format!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\" class=\"name\">{name}</text>\n"));
+    let phase = pen.program.phase(card.id);
+    let name = escape(&phase.name);
+    let name = format!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\" class=\"name\">{name}</text>");
+    match pen.run {
+        Some(run) => {
+            let file = escape(&run.file);
+            out.push_str(&format!("<a href=\"{file}#L{}\">{name}</a>\n", phase.line));
+        }
+        None => out.push_str(&format!("{name}\n")),
+    }
     for (at, line) in card.head.iter().enumerate() {
         y += ROW;
         let class = if at == 0 { "who" } else { "when" };

@@ -76,6 +76,26 @@ impl Home {
         Ok(home)
     }
 
+    /// The folders of all repositories below a state directory that have a ledger, by name.
+    pub fn all(root: &Path) -> io::Result<Vec<Home>> {
+        let root = std::path::absolute(root)?;
+        let mut homes = Vec::new();
+        for entry in fs::read_dir(&root)? {
+            let home = Home { root: entry?.path() };
+            if home.ledger().is_file() {
+                homes.push(home);
+            }
+        }
+        homes.sort_by(|one, other| one.root.cmp(&other.root));
+        Ok(homes)
+    }
+
+    /// The checkout that used this folder last; it may be gone.
+    pub fn checkout(&self) -> Option<PathBuf> {
+        let text = fs::read_to_string(self.root.join(LAST_SEEN)).ok()?;
+        text.lines().next().map(PathBuf::from)
+    }
+
     /// The shared git directory of the repository that used this folder last.
     fn last_seen(&self) -> Option<PathBuf> {
         let text = fs::read_to_string(self.root.join(LAST_SEEN)).ok()?;
@@ -220,6 +240,19 @@ mod tests {
         fs::rename(checkout.path("checkout"), checkout.path("moved")).expect("moved");
         let moved = Repository::discover(&checkout.path("moved")).expect("a repository");
         assert_eq!(Home::open(&state, &moved).expect("home"), first);
+    }
+
+    #[test]
+    fn all_repositories_with_a_ledger_are_found_with_their_checkouts() {
+        let checkout = Checkout::new();
+        let state = checkout.path("state");
+        let home = Home::open(&state, &checkout.repository).expect("home");
+        assert_eq!(Home::all(&state).expect("readable"), [], "a repository without runs");
+        fs::write(home.ledger(), "").expect("a ledger");
+        fs::write(state.join("other"), "").expect("a file");
+        assert_eq!(Home::all(&state).expect("readable"), [home]);
+        let found = Home::all(&state).expect("readable").remove(0).checkout();
+        assert_eq!(found.as_deref(), Some(checkout.repository.root()));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::answering;
 use crate::answering::HumanAnswer;
 use crate::beginning;
 use crate::context::CommandContext;
+use crate::environment;
 use crate::host;
 use crate::requests;
 use crate::workplace::Workplace;
@@ -50,6 +51,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         note: args.note.clone(),
         flags: args.flags.clone(),
         grants,
+        by: environment::user(),
     };
     let host = host::open(&workplace)?;
     let redactor = host::redactor(&workplace.config)?;

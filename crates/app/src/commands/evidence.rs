@@ -1,15 +1,17 @@
 //! `remand evidence`: the evidence bundle, or a self-contained export of it.
 
 use crate::context::CommandContext;
+use crate::host;
 use crate::workplace::Workplace;
 use remand_engine::bundle;
 use remand_engine::sealed::{self, SealError};
-use remand_ledger::export;
 use remand_ledger::query::CheckFilter;
+use remand_ledger::{Reader, RunId, export};
+use remand_page::{PageSite, RepositoryState};
 use remand_terminal::output::{print, print_json, tell};
 use remand_terminal::{CommandFailure, ExitCode};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -17,8 +19,11 @@ pub struct Args {
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
     /// Write the evidence of this run to a separate SQLite file
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["export", "verify"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["export", "verify", "html"])]
     pub sqlite: Option<PathBuf>,
+    /// Write everything about this run to one HTML file, for a pull request or an archive
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["export", "verify"])]
+    pub html: Option<PathBuf>,
     /// Write the bundle and a SQLite file to this new folder, signed with the key of this repository
     #[arg(long, value_name = "DIR", conflicts_with = "verify")]
     pub export: Option<PathBuf>,
@@ -53,6 +58,9 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         }
         return Ok(ExitCode::Done);
     }
+    if let Some(file) = &args.html {
+        return write_html(context, &workplace, reader, &row.run, file);
+    }
     if let Some(folder) = &args.export {
         let key = workplace.home.signing_key();
         let manifest = sealed::seal(&reader, &row.run, &key, folder).map_err(|error| seal_failure(&error))?;
@@ -83,6 +91,39 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         return Ok(ExitCode::Done);
     }
     print(&bundle::text(&reader, &row.run).map_err(ledger_failure)?)?;
+    Ok(ExitCode::Done)
+}
+
+/// Writes a run as the page shows it.
+fn write_html(
+    context: &CommandContext<'_>,
+    workplace: &Workplace,
+    reader: Reader,
+    run: &RunId,
+    file: &Path,
+) -> Result<ExitCode, CommandFailure> {
+    let redactor = host::redactor(&workplace.config)?;
+    let site = PageSite {
+        state: workplace.home.state_root().to_path_buf(),
+        door: None,
+        redactor: Box::new(move |_| redactor.clone()),
+    };
+    let repository = RepositoryState::of(workplace.home.clone());
+    let text = remand_page::document(&site, repository, reader, run).map_err(|problem| {
+        CommandFailure::user(problem.to_string(), problem.hint()).with_sources(&problem)
+    })?;
+    std::fs::write(file, text).map_err(|error| {
+        CommandFailure::user(
+            format!("{} cannot be written", file.display()),
+            "name a file that you can write",
+        )
+        .caused_by(error.to_string())
+    })?;
+    if context.json {
+        print_json(&json!({ "run": run, "file": file }))?;
+    } else {
+        tell(&format!("written to {}", file.display()));
+    }
     Ok(ExitCode::Done)
 }
 

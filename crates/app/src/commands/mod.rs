@@ -46,6 +46,7 @@ pub mod rollback;
 pub mod rounds;
 pub mod run;
 pub mod runs;
+pub mod serve;
 pub mod show;
 pub mod stats;
 pub mod status;

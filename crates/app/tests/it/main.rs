@@ -31,6 +31,7 @@ mod other_tools;
 mod outcomes;
 mod outputs;
 mod own_workflow;
+mod page;
 mod parked;
 mod permissions;
 mod probed;

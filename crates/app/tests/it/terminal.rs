@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// A run with a pseudo-terminal.
-struct TerminalRun {
+pub struct TerminalRun {
     driver: Child,
     keys: File,
     screen: Arc<Mutex<String>>,
@@ -23,7 +23,7 @@ struct TerminalRun {
 
 impl TerminalRun {
     /// Starts a run with a rehearsal.
-    fn run(place: &Place, script: &Script, more: &[&str]) -> TerminalRun {
+    pub fn run(place: &Place, script: &Script, more: &[&str]) -> TerminalRun {
         let file = place.write_outside("rehearsal.yaml", &script.text());
         let agent = format!("rehearsal:{file}");
         let mut arguments = vec!["run", REQUEST, "--agent", agent.as_str()];
@@ -70,11 +70,11 @@ impl TerminalRun {
         TerminalRun { driver, keys, screen }
     }
 
-    fn screen(&self) -> String {
+    pub fn screen(&self) -> String {
         self.screen.lock().expect("the screen").clone()
     }
 
-    fn wait_for(&self, text: &str) {
+    pub fn wait_for(&self, text: &str) {
         let deadline = Instant::now() + Duration::from_secs(120);
         while !self.screen().contains(text) {
             assert!(Instant::now() < deadline, "never: {text}\n{}", self.screen());
@@ -86,7 +86,7 @@ impl TerminalRun {
         self.keys.write_all(text.as_bytes()).expect("typed");
     }
 
-    fn code(&mut self) -> i32 {
+    pub fn code(&mut self) -> i32 {
         self.driver.wait().expect("an end").code().unwrap_or(-1)
     }
 }

@@ -4,6 +4,7 @@
 //! progress, JSON and pages render the same types.
 
 mod change;
+mod past;
 
 use crate::column::{Count, Json, Word};
 use crate::error::LedgerError;
@@ -18,6 +19,7 @@ use std::fmt;
 pub use crate::detail::{BudgetLeft, RunDetail, TaskDetail, TaskState};
 pub use crate::position::{HoldReason, LanePosition, RunPosition};
 pub use change::{CommandKind, CommandView, RunChange};
+pub use past::PastView;
 
 const DETAIL: &str = "SELECT body FROM run_details WHERE run = ?1";
 const LAST: &str = "SELECT coalesce(max(seq), 0) FROM events WHERE run = ?1";

@@ -56,26 +56,26 @@ pub fn answer(call: &ToolCall<'_>) -> Result<Value, CommandFailure> {
     let gate = find(call, &reader)?;
     let (option, digest) = (call.arguments.required("option")?, call.arguments.required("digest")?);
     let redactor = host::redactor(&workplace.config)?;
-    let by = asker(call.client);
     let answer = HumanAnswer {
         option: option.to_string(),
         note: call.arguments.text("note").unwrap_or_default().to_string(),
         flags: Vec::new(),
         grants: Grants::AskedFor,
+        by: asker(call.client),
     };
     let changed = (gate.digest().to_string() != digest)
         .then(|| "the question is not the one that was seen; call `gates` again".to_string());
     if let Some(why) = obstacle(call.site, &workplace, &gate).or(changed) {
-        record_refusal(&workplace, &gate, &answer, &by, &why)?;
+        record_refusal(&workplace, &gate, &answer, &why)?;
         let hint =
             format!("the user can answer: `{}`", gate::answer_command(&gate, std::slice::from_ref(&gate)));
         return Err(CommandFailure::user(format!("refused, and recorded: {why}"), hint));
     }
     let store = workplace.store()?;
-    let request = answering::submit_as(&by, &store, &reader, &redactor, &gate, &answer)?;
+    let request = answering::submit(&store, &reader, &redactor, &gate, &answer)?;
     store.close();
     continue_run(call, &workplace, &gate.run, request)?;
-    Ok(json!({ "run": gate.run, "gate": gate.command, "option": option, "by": by, "next": "call `wait`" }))
+    Ok(json!({ "run": gate.run, "gate": gate.command, "option": option, "by": answer.by, "next": "call `wait`" }))
 }
 
 /// Why a client may not answer a gate.
@@ -107,16 +107,15 @@ fn record_refusal(
     workplace: &Workplace,
     gate: &GateRow,
     answer: &HumanAnswer,
-    by: &str,
     why: &str,
 ) -> Result<(), CommandFailure> {
-    tracing::warn!(run = %gate.run, gate = gate.command, option = answer.option, by, why, "answer over MCP refused");
+    tracing::warn!(run = %gate.run, gate = gate.command, option = answer.option, by = answer.by, why, "answer over MCP refused");
     let Ok(id) = gate.command.parse() else { return Ok(()) };
     let redactor = host::redactor(&workplace.config)?;
     let event = Event::Answered {
         id,
         option: redactor.redact(&answer.option).into_owned(),
-        by: by.to_string(),
+        by: answer.by.clone(),
         note: redactor.redact(&answer.note).into_owned(),
         flags: Default::default(),
         grants: answer.grants,

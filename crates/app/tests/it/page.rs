@@ -1,0 +1,8 @@
+//! The live page, served by the binary and shown by a real browser.
+
+mod browser;
+mod guarded;
+mod large;
+mod live;
+mod served;
+mod views;
