@@ -78,7 +78,7 @@ fn flipped(text: &str) -> &'static str {
     }
 }
 
-/// The next integer, with the same suffix; the one before if the next would leave a machine type.
+/// The next integer, with the same suffix, or the previous one at the maximum of a machine type.
 fn next_integer(text: &str) -> Option<String> {
     let (radix, rest) = match text.get(..2).map(str::to_ascii_lowercase).as_deref() {
         Some("0x") => (16, &text[2..]),

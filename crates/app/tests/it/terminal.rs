@@ -51,7 +51,8 @@ impl TerminalRun {
         let line = OpenOptions::new().read(true).write(true).open(name).expect("the terminal");
         let end = || line.try_clone().expect("a second end");
         if columns > 0 {
-            let sized = Command::new("stty").args(["cols", &columns.to_string()]).stdin(end()).status();
+            let sized =
+                Command::new("stty").args(["rows", "50", "cols", &columns.to_string()]).stdin(end()).status();
             assert!(sized.expect("stty").success());
         }
         let driver = command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("the binary starts");
