@@ -67,6 +67,8 @@ pub struct Integrity {
     pub notes: Vec<String>,
     /// Names of renamed tests, before and after.
     pub renamed: Vec<(String, String)>,
+    /// Names of tests of code that the request asks to remove.
+    pub removed: Vec<String>,
 }
 
 /// Judges a change. New settings files count only if tests ran before.
@@ -81,6 +83,7 @@ pub fn integrity(edited: &[Edited], announced: &Announced, known: &BeforeChange)
     for weakening in tests::compare(&before, &after) {
         if let Some(name) = subject_among(&gone, &weakening, &before) {
             found.notes.push(format!("{}, as the request asks to remove `{name}`", claim(&weakening)));
+            found.removed.extend(weakening.path.last().cloned());
             continue;
         }
         found.add_weakening(&weakening, announced, &known.failed);

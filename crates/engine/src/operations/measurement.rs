@@ -341,6 +341,7 @@ fn is_accounted_for(test: &str, result: &CheckResult, integrity: &Integrity) -> 
     };
     let renamed = |(old, new): &(String, String)| remand_checks::ends_with_name(test, old) && passes(new);
     integrity.renamed.iter().any(renamed)
+        || integrity.removed.iter().any(|name| remand_checks::ends_with_name(test, name))
         || integrity.findings.iter().any(|finding| remand_checks::ends_with_name(test, &finding.place.symbol))
 }
 
