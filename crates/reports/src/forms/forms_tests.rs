@@ -102,7 +102,7 @@ fn a_terminal_gets_the_verdict_the_first_look_and_the_command() {
 #[test]
 fn an_annotation_stays_one_command_whatever_the_claim_says() {
     insta::assert_snapshot!(ReportForm::Github.render(&report()), @r"
-    ::error file=k.env,line=1,title=secret::the line contains a GitHub token
+    ::error file=k.env,line=1,title=secret::the line contains a secret: GitHub token
     ::error file=src/a b%2Cc.py,line=3,title=test-regressed::the test `a|b` <b>fails</b> ::error::planted, 100%25
     ::error title=Remand::FAIL  main..feature: 1 test is red that passed before
     ");
