@@ -53,6 +53,15 @@ fn workflows_are_listed() {
 }
 
 #[test]
+fn a_shipped_workflow_can_be_written_to_the_file_that_replaces_it() {
+    let place = Place::new();
+    // What a shell does before it starts a program whose output goes there.
+    place.write(".remand/workflows/quick.yaml", "");
+    let shown = place.remand(&["workflows", "quick"]);
+    assert!(shown.code == 0 && shown.out.starts_with("name: quick\n"), "{shown:?}");
+}
+
+#[test]
 fn workflows_of_the_repository_are_found_by_name_from_every_folder() {
     let place = Place::new();
     let own = std::fs::read_to_string(root().join("workflows/quick.yaml")).expect("a workflow");

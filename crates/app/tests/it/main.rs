@@ -20,6 +20,7 @@ mod git;
 mod golden;
 mod issue;
 mod knowledge;
+mod land;
 mod limits;
 mod money;
 mod monorepo;

@@ -23,5 +23,6 @@ mod protocol;
 mod reading;
 mod remembering;
 mod signed_in;
+mod stopping;
 mod telling;
 mod working;

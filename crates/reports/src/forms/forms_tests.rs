@@ -142,6 +142,8 @@ fn a_passing_change_is_green_in_every_form() {
     let mut passing = ChangeReport { verdict: ChangeVerdict::Pass, look: None, ..report() };
     passing.secrets.clear();
     assert!(!ReportForm::Junit.render(&passing).contains("<failure"));
+    assert!(!ReportForm::Github.render(&passing).contains("::error "));
+    assert!(!ReportForm::Sarif.render(&passing).contains(r#""level": "error""#));
     assert!(ReportForm::Text.render(&passing).starts_with("PASS  main..feature: "));
     assert_eq!(statement(&passing)["predicate"]["result"], "PASSED");
     let unmeasured = ChangeReport { verdict: ChangeVerdict::Unmeasured, ..passing };
