@@ -103,10 +103,10 @@ fn the_pre_push_hook_judges_the_pushed_branch_and_not_the_checkout() {
     place.git(&["add", "-A"]);
     place.git(&["commit", "-qm", "A check that cannot run"]);
     place.git(&["push", "-q", "--no-verify", "origin", "main"]);
-    place.git(&["checkout", "-q", "-B", "fine"]);
+    place.git(&["checkout", "-q", "-b", "fresh"]);
     place.write("sums/add.py", "def add(a, b):\n    return 0 + a + b\n");
     place.git(&["commit", "-qam", "0 + a + b"]);
-    let unjudged = push(&["-f", "fine"]);
+    let unjudged = push(&["fresh"]);
     assert!(unjudged.code == 0 && unjudged.out.contains("BLOCKED"), "{}{}", unjudged.out, unjudged.err);
 }
 
