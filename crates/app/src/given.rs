@@ -48,11 +48,13 @@ pub fn resolve(
     here: &Path,
     within: &Path,
 ) -> Result<BasedChange, CommandFailure> {
+    let head = repository.head()?;
     let given = |base: CommitId, source: ChangeSource, parts: Vec<ChangePart>| BasedChange {
         base,
         change: GivenChange {
             source,
             parts,
+            checked_out: Some(head.commit.clone()),
             purpose: declared.purpose.clone(),
             releases: declared
                 .releases
@@ -67,12 +69,12 @@ pub fn resolve(
     };
     let part = |name: &str, commit: CommitId| ChangePart { name: name.to_string(), commit };
     let base = declared.base.as_deref().map(|base| repository.commit(base)).transpose()?;
-    let head = repository.head()?;
     let from_head =
         |tree: &TreeId, source: ChangeSource, base: &CommitId| -> Result<BasedChange, CommandFailure> {
             let name = source.describe();
             let commit = repository.commit_of(tree, &head.commit, &name)?;
-            Ok(given(start(repository, base, &commit)?, source, vec![part(&name, commit)]))
+            let from = start(repository, (base.as_str(), base), (&name, &commit))?;
+            Ok(given(from, source, vec![part(&name, commit)]))
         };
     let on_head =
         |tree: &TreeId, source: ChangeSource| from_head(tree, source, base.as_ref().unwrap_or(&head.commit));
@@ -91,7 +93,12 @@ pub fn resolve(
         ChangeArg::Patch(file) => {
             let source = ChangeSource::Patch { file: file.display().to_string() };
             let before = repository.tree_of(&head.commit)?;
-            match repository.with_patch(&before, &read(file, here)?, within)? {
+            let patch = read(file, here)?;
+            // Git refuses an empty patch, which `git diff` prints if nothing differs.
+            if patch.trim_ascii().is_empty() {
+                return on_head(&before, source);
+            }
+            match repository.with_patch(&before, &patch, within)? {
                 Ok(tree) => on_head(&tree, source),
                 Err(why) => {
                     let what = format!("{} does not apply to the current commit", source.describe());
@@ -116,17 +123,20 @@ pub fn resolve(
             if let Some((from, to)) = text.split_once("...").or_else(|| text.split_once("..")) {
                 let or_head =
                     |name: &str| if name.is_empty() { "HEAD".to_string() } else { name.to_string() };
-                let (from, to) = (repository.commit(&or_head(from))?, repository.commit(&or_head(to))?);
+                let (from, to) = (or_head(from), or_head(to));
+                let (older, newer) = (repository.commit(&from)?, repository.commit(&to)?);
                 let source = ChangeSource::Range { text: text.clone() };
-                return Ok(given(start(repository, &from, &to)?, source, vec![part(text, to)]));
+                let base = start(repository, (&from, &older), (&to, &newer))?;
+                return Ok(given(base, source, vec![part(text, newer)]));
             }
             let commit = repository.commit(text)?;
             let from = match base {
                 Some(base) => base,
-                None => default_start(repository, &commit)?,
+                None => default_start(repository, text, &commit)?,
             };
             let source = ChangeSource::Branch { name: text.clone() };
-            Ok(given(start(repository, &from, &commit)?, source, vec![part(text, commit)]))
+            let from = start(repository, (from.as_str(), &from), (text, &commit))?;
+            Ok(given(from, source, vec![part(text, commit)]))
         }
         ChangeArg::Current => {
             let name = head.branch.clone().unwrap_or_else(|| head.commit.as_str()[..12].to_string());
@@ -142,7 +152,8 @@ pub fn resolve(
                 })?,
             };
             let source = ChangeSource::Branch { name: name.clone() };
-            Ok(given(start(repository, &from, &head.commit)?, source, vec![part(&name, head.commit)]))
+            let from = start(repository, (from.as_str(), &from), (&name, &head.commit))?;
+            Ok(given(from, source, vec![part(&name, head.commit.clone())]))
         }
     }
 }
@@ -159,15 +170,17 @@ fn usual_start(repository: &Repository, head: &CheckoutHead) -> Result<Option<Co
         Some(branch) if repository.default_branch()?.as_ref() == Some(branch) => {
             Ok(repository.upstream(branch)?)
         }
-        Some(_) | None => default_start(repository, &head.commit).map(Some),
+        Some(branch) => default_start(repository, branch, &head.commit).map(Some),
+        None => default_start(repository, "HEAD", &head.commit).map(Some),
     }
 }
 
 /// The latest commit that a commit shares with the default branch, local or remote.
-fn default_start(repository: &Repository, commit: &CommitId) -> Result<CommitId, CommandFailure> {
+fn default_start(repository: &Repository, name: &str, commit: &CommitId) -> Result<CommitId, CommandFailure> {
     let mut latest: Option<CommitId> = None;
-    for (_, tip) in repository.default_tips()? {
-        let Some(shared) = repository.merge_base(&tip, commit)? else { continue };
+    let tips = repository.default_tips()?;
+    for (_, tip) in &tips {
+        let Some(shared) = repository.merge_base(tip, commit)? else { continue };
         let is_later = match &latest {
             Some(known) => repository.contains(&shared, known)?,
             None => true,
@@ -176,7 +189,10 @@ fn default_start(repository: &Repository, commit: &CommitId) -> Result<CommitId,
             latest = Some(shared);
         }
     }
-    latest.ok_or_else(no_default)
+    latest.ok_or_else(|| match tips.first() {
+        Some((default, _)) => unrelated(default, name),
+        None => no_default(),
+    })
 }
 
 fn no_default() -> CommandFailure {
@@ -186,13 +202,20 @@ fn no_default() -> CommandFailure {
     )
 }
 
-/// Where a change starts: the last commit that both sides share.
-fn start(repository: &Repository, from: &CommitId, to: &CommitId) -> Result<CommitId, CommandFailure> {
-    repository.merge_base(from, to)?.ok_or_else(|| {
-        let hint =
-            "name two commits of one history; in a shallow clone, fetch the rest: `git fetch --unshallow`";
-        CommandFailure::user(format!("{from} and {to} have no commit in common"), hint)
-    })
+/// Where a change starts: the last commit that both sides share. Both have a name for messages.
+fn start(
+    repository: &Repository,
+    (from_name, from): (&str, &CommitId),
+    (to_name, to): (&str, &CommitId),
+) -> Result<CommitId, CommandFailure> {
+    repository.merge_base(from, to)?.ok_or_else(|| unrelated(from_name, to_name))
+}
+
+fn unrelated(one: &str, other: &str) -> CommandFailure {
+    CommandFailure::user(
+        format!("`{one}` and `{other}` have no commit in common, so the change has no base"),
+        "name two commits of one history; in a shallow clone, fetch the rest: `git fetch --unshallow`",
+    )
 }
 
 fn read(file: &Path, here: &Path) -> Result<Vec<u8>, CommandFailure> {

@@ -17,6 +17,8 @@ const SAID: &str = "hook-said";
 pub struct HookCall {
     /// Whether the agent continues because of a hook.
     stop_hook_active: bool,
+    /// Another session has not been told.
+    session_id: String,
 }
 
 impl HookCall {
@@ -52,7 +54,7 @@ impl HookCall {
 /// Keeps the agent from stopping if the change fails and it has not been told so yet. Only a failure is the agent's to fix;
 /// anything else is told to the user.
 pub fn answer(
-    _call: &HookCall,
+    call: &HookCall,
     workplace: &Workplace,
     report: &ChangeReport,
 ) -> Result<ExitCode, CommandFailure> {
@@ -66,7 +68,7 @@ pub fn answer(
     }
     let file = workplace.home.root().join(SAID);
     let said = std::fs::read_to_string(&file).unwrap_or_default();
-    let identity = identity(report);
+    let identity = identity(call, report);
     if said.lines().any(|line| line == identity) {
         tell(&format!("remand: still failing, as said before: {}", report.reason));
         return Ok(ExitCode::Done);
@@ -84,14 +86,12 @@ pub fn answer(
 }
 
 /// Identifies what the agent is told: the same defects are told once, whatever else changes.
-fn identity(report: &ChangeReport) -> String {
+fn identity(call: &HookCall, report: &ChangeReport) -> String {
     let mut identities: Vec<&str> = report.findings.iter().map(|finding| finding.identity.as_str()).collect();
     identities.extend(report.secrets.iter().map(|secret| secret.identity.as_str()));
     identities.sort_unstable();
-    match identities.is_empty() {
-        true => format!("{} {}", report.change.base, report.reason.replace('\n', " ")),
-        false => format!("{} {}", report.change.base, identities.join(",")),
-    }
+    let what = if identities.is_empty() { report.reason.clone() } else { identities.join(",") };
+    format!("{} {} {what}", call.session_id, report.change.base).replace('\n', " ")
 }
 
 fn reason(report: &ChangeReport) -> String {

@@ -4,7 +4,8 @@ use crate::context::CommandContext;
 use crate::given::{ChangeArg, Declared};
 use crate::vetting::{Vetted, Vetting};
 use crate::workplace::Workplace;
-use remand_git::{CommitId, FastForward, Repository};
+use remand_engine::config::Flag;
+use remand_git::{CommitId, FastForward, GitError, Repository};
 use remand_reports::{ChangeReport, ChangeVerdict, ReportForm};
 use remand_terminal::CommandFailure;
 use remand_terminal::output::tell;
@@ -22,7 +23,8 @@ pub struct Landing<'l> {
     /// The maximum number of branches that are judged together.
     pub together: usize,
     pub declared: Declared,
-    pub is_uncached: bool,
+    /// The settings that the command line changes.
+    pub flags: Vec<Flag>,
 }
 
 /// What became of the branches.
@@ -38,7 +40,10 @@ pub struct Landed {
 
 pub struct LandedBranch {
     pub name: String,
+    /// The commit of the target that contains the branch.
     pub commit: CommitId,
+    /// Whether the target contained it before.
+    pub was_there: bool,
 }
 
 /// A branch that did not land, with its report.
@@ -53,13 +58,53 @@ pub struct ReturnedBranch {
 pub enum Stopped {
     Interrupted,
     Blocked(String),
+    /// The checkout of the target has changes that are in the way.
+    Refused {
+        target: String,
+        checkout: PathBuf,
+        output: String,
+    },
+}
+
+impl Stopped {
+    pub fn why(&self) -> String {
+        match self {
+            Stopped::Interrupted => "a signal stopped this process".to_string(),
+            Stopped::Blocked(why) => why.clone(),
+            Stopped::Refused { target, checkout, output } => format!(
+                "`{target}` cannot be moved forward in {}; commit or stash the changes there, then land the rest: {output}",
+                checkout.display()
+            ),
+        }
+    }
 }
 
 /// A judgement of the first branches of a queue.
 enum Judged {
     Passed(Box<ChangeReport>),
-    /// With the workplace, where reports are kept.
-    Failed(Box<ChangeReport>, Box<Workplace>),
+    Failed(Failing),
+    Stopped(Stopped),
+}
+
+/// A report of a failure, with the workplace, where reports are kept.
+struct Failing {
+    report: Box<ChangeReport>,
+    workplace: Box<Workplace>,
+}
+
+/// What bisection finds in a failing batch.
+struct Bisected {
+    /// The longest passing start of the batch: its length and its report.
+    green: Option<(usize, Box<ChangeReport>)>,
+    /// The report of the start that is one longer.
+    red: Failing,
+}
+
+/// What became of the target.
+enum Advance {
+    Moved,
+    /// Another process moved it; the judgement does not count any more.
+    Overtaken,
     Stopped(Stopped),
 }
 
@@ -70,58 +115,58 @@ impl Landing<'_> {
         let mut queue: Vec<String> = branches.to_vec();
         while !queue.is_empty() {
             let count = self.together.clamp(1, queue.len());
-            match self.judge(&queue[..count], &mut landed)? {
-                Judged::Passed(report) => {
-                    self.advance(&report, &mut landed)?;
-                    queue.drain(..count);
-                }
-                Judged::Failed(report, workplace) => {
-                    let Some((green, culprit)) =
-                        self.bisect(&queue[..count], (report, workplace), &mut landed)?
-                    else {
-                        return Ok(landed);
-                    };
-                    let passing = green.as_ref().map_or(0, |(passing, _)| *passing);
-                    if let Some((_, report)) = &green {
-                        self.advance(report, &mut landed)?;
-                    }
-                    let (report, workplace) = culprit;
-                    let name = queue[passing].clone();
-                    let sent_to = send(&workplace, &name, &report)?;
-                    landed.returned.push(ReturnedBranch { name, report, sent_to });
-                    queue.drain(..=passing);
-                }
+            let (green, red) = match self.judge(&queue[..count], &mut landed)? {
+                Judged::Passed(report) => (Some((count, report)), None),
+                Judged::Failed(failing) => match self.bisect(&queue[..count], failing, &mut landed)? {
+                    Some(Bisected { green, red }) => (green, Some(red)),
+                    None => return Ok(landed),
+                },
                 Judged::Stopped(why) => {
                     landed.stopped = Some(why);
                     return Ok(landed);
                 }
+            };
+            let passing = green.as_ref().map_or(0, |(passing, _)| *passing);
+            if let Some((_, report)) = &green {
+                match self.advance(report, &mut landed)? {
+                    Advance::Moved => {}
+                    Advance::Overtaken => {
+                        tell(&format!("{} was moved by another process; judging again", self.target));
+                        continue;
+                    }
+                    Advance::Stopped(why) => {
+                        landed.stopped = Some(why);
+                        return Ok(landed);
+                    }
+                }
+            }
+            queue.drain(..passing);
+            if let Some(Failing { report, workplace }) = red {
+                let name = queue.remove(0);
+                let sent_to = send(&workplace, &name, &report)?;
+                landed.returned.push(ReturnedBranch { name, report, sent_to });
             }
         }
         Ok(landed)
     }
 
-    /// Finds the branch that turns a failing batch red. Returns how many branches before it pass together, with their
-    /// report, and the report with it. `None` if the search stopped.
-    #[allow(clippy::type_complexity)]
+    /// Finds the branch that turns a failing batch red. `None` if the search stopped.
     fn bisect(
         &self,
         batch: &[String],
-        failing: (Box<ChangeReport>, Box<Workplace>),
+        failing: Failing,
         landed: &mut Landed,
-    ) -> Result<
-        Option<(Option<(usize, Box<ChangeReport>)>, (Box<ChangeReport>, Box<Workplace>))>,
-        CommandFailure,
-    > {
-        let (mut green, mut red, mut red_count) = (None, failing, batch.len());
+    ) -> Result<Option<Bisected>, CommandFailure> {
+        let (mut found, mut red_count) = (Bisected { green: None, red: failing }, batch.len());
         loop {
-            let green_count = green.as_ref().map_or(0, |(count, _): &(usize, Box<ChangeReport>)| *count);
+            let green_count = found.green.as_ref().map_or(0, |(count, _)| *count);
             if red_count - green_count == 1 {
-                return Ok(Some((green, red)));
+                return Ok(Some(found));
             }
             let middle = green_count + (red_count - green_count) / 2;
             match self.judge(&batch[..middle], landed)? {
-                Judged::Passed(report) => green = Some((middle, report)),
-                Judged::Failed(report, workplace) => (red, red_count) = ((report, workplace), middle),
+                Judged::Passed(report) => found.green = Some((middle, report)),
+                Judged::Failed(failing) => (found.red, red_count) = (failing, middle),
                 Judged::Stopped(why) => {
                     landed.stopped = Some(why);
                     return Ok(None);
@@ -136,48 +181,51 @@ impl Landing<'_> {
         let vetting = Vetting {
             change: ChangeArg::MergeOf(branches.to_vec()),
             declared: Declared { base: Some(format!("refs/heads/{}", self.target)), ..self.declared.clone() },
-            is_uncached: self.is_uncached,
+            flags: self.flags.clone(),
         };
         let Vetted::Judged { workplace, report } = vetting.judge(self.context)? else {
             return Ok(Judged::Stopped(Stopped::Interrupted));
         };
         Ok(match report.verdict {
             ChangeVerdict::Pass => Judged::Passed(report),
-            ChangeVerdict::Fail | ChangeVerdict::Unmeasured => Judged::Failed(report, workplace),
+            ChangeVerdict::Fail | ChangeVerdict::Unmeasured => Judged::Failed(Failing { report, workplace }),
             ChangeVerdict::Blocked => Judged::Stopped(Stopped::Blocked(report.reason.clone())),
         })
     }
 
     /// Moves the target to the judged content, with one merge commit for each branch that needs one.
-    fn advance(&self, report: &ChangeReport, landed: &mut Landed) -> Result<(), CommandFailure> {
+    fn advance(&self, report: &ChangeReport, landed: &mut Landed) -> Result<Advance, CommandFailure> {
         let base: CommitId = report.change.base.parse()?;
         let (mut tip, mut before) = (base.clone(), base.clone());
+        let mut arrived = Vec::new();
         for part in &report.change.parts {
             let (commit, after): (CommitId, CommitId) = (part.commit.parse()?, part.after.parse()?);
-            if after == commit {
-                tip = commit;
-            } else if after != before {
-                let message = format!("Merge branch '{}' into {}", part.name, self.target);
-                tip = self.repository.merge_commit(
-                    &self.repository.tree_of(&after)?,
-                    [&tip, &commit],
-                    &message,
-                )?;
+            let was_there = after == before;
+            if !was_there {
+                tip = if after == commit {
+                    commit
+                } else {
+                    let message = format!("Merge branch '{}' into {}", part.name, self.target);
+                    let tree = self.repository.tree_of(&after)?;
+                    self.repository.merge_commit(&tree, [&tip, &commit], &message)?
+                };
             }
             before = after;
-            landed.landed.push(LandedBranch { name: part.name.clone(), commit: tip.clone() });
+            arrived.push(LandedBranch { name: part.name.clone(), commit: tip.clone(), was_there });
         }
-        if tip == base {
-            return Ok(());
-        }
-        match self.repository.fast_forward(&self.target, &base, &tip)? {
-            FastForward::Moved => Ok(()),
-            FastForward::Refused { checkout, output } => {
-                let what = format!("`{}` cannot be moved forward in {}", self.target, checkout.display());
-                Err(CommandFailure::user(what, "commit or stash the changes there, then land again")
-                    .caused_by(output))
+        if tip != base {
+            match self.repository.fast_forward(&self.target, &base, &tip) {
+                Ok(FastForward::Moved) => {}
+                Ok(FastForward::Refused { checkout, output }) => {
+                    let target = self.target.clone();
+                    return Ok(Advance::Stopped(Stopped::Refused { target, checkout, output }));
+                }
+                Err(GitError::ReferenceMoved { .. }) => return Ok(Advance::Overtaken),
+                Err(other) => return Err(other.into()),
             }
         }
+        landed.landed.extend(arrived);
+        Ok(Advance::Moved)
     }
 }
 
@@ -187,7 +235,8 @@ fn send(
     branch: &str,
     report: &ChangeReport,
 ) -> Result<Option<PathBuf>, CommandFailure> {
-    let Some(name) = branch.strip_prefix("remand/") else { return Ok(None) };
+    // A remote or a full name may stand before it.
+    let Some((_, name)) = branch.rsplit_once("remand/") else { return Ok(None) };
     let Ok(row) = workplace.reader()?.run(name) else { return Ok(None) };
     let file = workplace.home.run(&row.run).join(REPORT);
     let text = ReportForm::Markdown.render(report);

@@ -24,8 +24,8 @@ use remand_terminal::{CommandFailure, Stop, invocation};
 pub struct Vetting {
     pub change: ChangeArg,
     pub declared: Declared,
-    /// Whether every check runs, although its result is known.
-    pub is_uncached: bool,
+    /// The settings that the command line changes.
+    pub flags: Vec<Flag>,
 }
 
 /// The end of a vetting.
@@ -45,15 +45,7 @@ impl Vetting {
         let scratch = Scratch::new()?;
         let here = workplace::here(context);
         let based = given::resolve(&repository, &self.change, &self.declared, &here, scratch.path())?;
-        let flag = |name: &str, key: &str, value: &str| Flag {
-            name: name.to_string(),
-            key: key.to_string(),
-            value: value.to_string(),
-        };
-        let mut flags = vec![flag("--autonomous", "mode", "autonomous")];
-        if self.is_uncached {
-            flags.push(flag("--no-cache", "checks.cache", "false"));
-        }
+        let flags = [self.flags.as_slice(), &[flag("--autonomous", "mode", "autonomous")]].concat();
         let settings = BaseSettings::of(&repository, &based.base, &scratch, flags)?;
         let base_context = settings.context(context);
         let workplace = Workplace::with_config(context, repository, settings.config.clone())?;
@@ -79,6 +71,11 @@ impl Vetting {
         drop(watch);
         Ok(Vetted::Judged { workplace: Box::new(workplace), report: Box::new(report) })
     }
+}
+
+/// A setting that an option of the command line changes.
+pub fn flag(option: &str, key: &str, value: &str) -> Flag {
+    Flag { name: option.to_string(), key: key.to_string(), value: value.to_string() }
 }
 
 fn failure(run: &RunId, trouble: Trouble) -> CommandFailure {

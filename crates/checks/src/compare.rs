@@ -156,10 +156,16 @@ impl Comparison<'_> {
             let earlier = earlier.iter().flat_map(|list| list.iter()).filter(|test| test.name == name);
             earlier.into_iter().any(|test| matches!(test.end, TestEnd::Flaky | TestEnd::Failed))
         };
-        let flaky =
-            tests.iter().filter(|test| test.end == TestEnd::Flaky && !was_unsteady(&test.name)).map(|test| {
-                (test.name.as_str(), Severity::Major, "is flaky: it passes and fails on the same tree")
-            });
+        let flaky = tests.iter().filter(|test| test.end == TestEnd::Flaky && !was_unsteady(&test.name));
+        let flaky = flaky.map(|test| {
+            let name = test.name.as_str();
+            // A test that passed once may have had this flaw before; a new one brings it.
+            if known.contains(name) {
+                (name, Severity::Major, "is flaky: it passes and fails on the same tree")
+            } else {
+                (name, Severity::Critical, "is new and flaky: it passes and fails on the same tree")
+            }
+        });
         let all: Vec<(&str, Severity, &str)> =
             worse.chain(dropped).chain(new_failures).chain(flaky).collect();
         let more = all.len().saturating_sub(MAX_TESTS);
@@ -180,8 +186,12 @@ impl Comparison<'_> {
         let name = &self.result.name;
         let output = String::from_utf8_lossy(&self.result.output);
         let short = test.rsplit([' ', '.', '>', '/']).next().unwrap_or(test);
-        let claim = format!("the test `{test}` of `{name}` {how}");
-        let location = location_of(short, &output, self.tree);
+        let (claim, location) = match self.result.listing {
+            TestListing::All | TestListing::Members => {
+                (format!("the test `{test}` of `{name}` {how}"), location_of(short, &output, self.tree))
+            }
+            TestListing::ChangedFiles => file_error(test, &output),
+        };
         self.finding(format!("test:{name}:{test}"), severity, claim, location)
     }
 
@@ -217,4 +227,18 @@ impl Comparison<'_> {
 /// Whether a name is that of a module. Runners list a module that cannot be loaded as a test, until the module loads.
 fn is_module(name: &str) -> bool {
     name.contains("_FailedTest") || Language::of(Path::new(name)).is_some()
+}
+
+/// The claim about a file that one of the engine's own checks lists, and its place. The output has one line for each
+/// file with an error: `file:line:column: message`.
+fn file_error(file: &str, output: &str) -> (String, Location) {
+    let rest = output.lines().find_map(|line| line.strip_prefix(file)?.strip_prefix(':'));
+    let mut parts = rest.unwrap_or_default().splitn(3, ':');
+    let line = parts.next().and_then(|line| line.parse().ok()).unwrap_or(0);
+    let place = Location { file: file.to_string(), symbol: String::new(), line };
+    let claim = match parts.nth(1).map(str::trim) {
+        Some(message) => format!("the file `{file}` has an error: {message}"),
+        None => format!("the file `{file}` has an error"),
+    };
+    (claim, place)
 }

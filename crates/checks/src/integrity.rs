@@ -69,6 +69,8 @@ pub struct Integrity {
     pub renamed: Vec<(String, String)>,
     /// Names of tests of code that the request asks to remove.
     pub removed: Vec<String>,
+    /// Names of tests whose removal or change is announced.
+    pub released: Vec<String>,
 }
 
 /// Judges a change. New settings files count only if tests ran before.
@@ -222,6 +224,7 @@ impl Integrity {
             self.notes.push(claim);
         } else if announced.has_test(&weakening.file, &weakening.path) {
             self.notes.push(format!("{claim}, as announced"));
+            self.released.push(name);
         } else {
             let id = format!("tests:{}:{}", weakening.file, weakening.path.join("::"));
             let location = Location {

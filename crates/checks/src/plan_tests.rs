@@ -67,6 +67,17 @@ fn a_test_that_ends_differently_on_one_tree_is_flaky_and_its_result_is_withdrawn
 
 // CORE-21
 #[test]
+fn a_new_test_that_is_flaky_refuses_the_change() {
+    let before = [passed_before(&[("a", TestEnd::Passed)])];
+    let now = result(&spec("check"), CheckEnd::Passed, &[("a", TestEnd::Passed), ("b", TestEnd::Flaky)]);
+    let findings = compare(&before, &[now], Path::new(""));
+    let claims: Vec<_> = findings.iter().map(|finding| (finding.severity, finding.claim.as_str())).collect();
+    let claim = "the test `b` of `check` is new and flaky: it passes and fails on the same tree";
+    assert_eq!(claims, [(Severity::Critical, claim)]);
+}
+
+// CORE-21
+#[test]
 fn a_flaky_test_that_was_flaky_or_failed_before_is_not_a_finding() {
     use TestEnd::{Failed, Flaky, Passed};
     for end in [Flaky, Failed] {

@@ -13,6 +13,9 @@ pub struct GivenChange {
     pub source: ChangeSource,
     /// The commits that the run merges onto the base, in this order.
     pub parts: Vec<ChangePart>,
+    /// The commit that was checked out; its checkout needs no other one to reproduce a defect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked_out: Option<CommitId>,
     /// What the change is for, in the words of the user who has it judged. Tests that it names may change.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub purpose: String,

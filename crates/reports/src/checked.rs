@@ -114,7 +114,9 @@ pub enum TestChange {
     Gone,
     /// New, and fails.
     NewRed,
-    /// Passes and fails on the same tree.
+    /// New, passes and fails on the same tree.
+    NewFlaky,
+    /// Ran on the base; passes and fails on the same tree.
     Flaky,
     /// Failed on the base and still fails.
     StillRed,
@@ -131,10 +133,11 @@ pub enum TestChange {
 
 impl TestChange {
     /// Worst first.
-    pub const ALL: [TestChange; 10] = [
+    pub const ALL: [TestChange; 11] = [
         TestChange::Regressed,
         TestChange::Gone,
         TestChange::NewRed,
+        TestChange::NewFlaky,
         TestChange::Flaky,
         TestChange::StillRed,
         TestChange::SwitchedOff,
@@ -149,6 +152,7 @@ impl TestChange {
             TestChange::Regressed => "regressed",
             TestChange::Gone => "gone",
             TestChange::NewRed => "new and red",
+            TestChange::NewFlaky => "new and flaky",
             TestChange::Flaky => "flaky",
             TestChange::StillRed => "still red",
             TestChange::SwitchedOff => "switched off",
@@ -165,9 +169,11 @@ impl TestChange {
             TestChange::Regressed
             | TestChange::Gone
             | TestChange::NewRed
-            | TestChange::Flaky
+            | TestChange::NewFlaky
             | TestChange::SwitchedOff => true,
-            TestChange::StillRed
+            // The base may have the same flaw, and one run did not show it.
+            TestChange::Flaky
+            | TestChange::StillRed
             | TestChange::Fixed
             | TestChange::New
             | TestChange::Skipped

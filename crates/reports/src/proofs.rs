@@ -10,16 +10,25 @@ pub struct ProofSummary {
     /// New and changed tests, and the tests that the request named.
     pub tests: Vec<ProvenTest>,
     pub mutants: Vec<MutantSummary>,
-    /// Time spent on mutants.
+    /// The time that the proofs took.
     pub spent_ms: u64,
-    /// Mutants that the budget left untried.
-    pub untried: u32,
+    /// The proofs in one sentence, with the number of mutants that were not tried.
+    pub summary: String,
 }
 
 impl ProofSummary {
     /// Number of mutants that no test noticed.
     pub fn survivors(&self) -> usize {
         self.mutants.iter().filter(|mutant| mutant.fate == MutantFate::Survived).count()
+    }
+
+    /// Whether the change alters behaviour and no test notices.
+    pub fn is_unnoticed(&self) -> bool {
+        let is_red = self.tests.iter().any(|test| test.proof == TestProof::RedAtBase);
+        let is_killed = self.mutants.iter().any(|mutant| matches!(mutant.fate, MutantFate::Killed { .. }));
+        let is_alive =
+            |mutant: &MutantSummary| matches!(mutant.fate, MutantFate::Survived | MutantFate::NotReached);
+        !is_red && !is_killed && self.mutants.iter().any(is_alive)
     }
 }
 
@@ -34,12 +43,16 @@ pub struct ProvenTest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TestProof {
-    /// It fails on the base's code.
+    /// One of its assertions fails on the base's code.
     RedAtBase,
+    /// It needs something that the change adds.
+    MissingAtBase,
     /// It kills a mutant of the change.
     KillsMutant,
-    /// Nothing does.
+    /// Nothing does, although everything was tried.
     None,
+    /// The change has no behaviour that it could notice, or it was not tried.
+    Untried,
 }
 
 /// A small defect put into a changed line.

@@ -117,6 +117,7 @@ impl ChangeSource {
             ChangeSource::Branch { name } => name.clone(),
             ChangeSource::Staged => "the staged changes".to_string(),
             ChangeSource::Uncommitted => "the uncommitted changes".to_string(),
+            ChangeSource::Patch { file } if file == "-" => "the patch on standard input".to_string(),
             ChangeSource::Patch { file } => format!("the patch {file}"),
             ChangeSource::Merge { branches } => format!("the merge of {}", branches.join(", ")),
         }
@@ -289,7 +290,7 @@ mod tests {
                     fate: MutantFate::Killed { test: "adds".into() },
                 }],
                 spent_ms: 10,
-                untried: 0,
+                summary: String::new(),
             }),
             secrets: Vec::new(),
             unmeasured: vec![Unmeasured {

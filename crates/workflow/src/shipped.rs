@@ -7,8 +7,18 @@ macro_rules! embedded {
 }
 
 /// Shipped workflows by name.
-pub const WORKFLOWS: &[(&str, &str)] =
-    embedded!("workflows", ".yaml", "feature", "quick", "issue", "ticket", "spec", "tsp", "vet");
+pub const WORKFLOWS: &[(&str, &str)] = embedded!(
+    "workflows",
+    ".yaml",
+    "feature",
+    "quick",
+    "issue",
+    "ticket",
+    "spec",
+    "tsp",
+    "vet",
+    "vet-review"
+);
 
 /// Shipped role files by name.
 pub const ROLES: &[(&str, &str)] = embedded!(

@@ -5,6 +5,7 @@ use crate::context::CommandContext;
 use crate::environment;
 use crate::given::{self, Declared};
 use crate::landing::{Landed, Landing, Stopped};
+use crate::vetting::flag;
 use crate::workplace;
 use remand_reports::ReportForm;
 use remand_terminal::output::{print, print_json, tell};
@@ -53,28 +54,33 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         target: target.clone(),
         together: if args.batch { args.branches.len() } else { 1 },
         declared: Declared { releases: args.release.clone(), by: environment::user(), ..Declared::default() },
-        is_uncached: args.no_cache,
+        flags: args.no_cache.then(|| flag("--no-cache", "checks.cache", "false")).into_iter().collect(),
     };
     let landed = landing.land(&args.branches)?;
     match context.json {
         true => print_json(&to_json(&target, &landed))?,
-        false => show(&target, &landed)?,
+        false => show(&target, args.branches.len(), &landed)?,
     }
     Ok(match &landed.stopped {
         Some(Stopped::Interrupted) => ExitCode::Interrupted,
         Some(Stopped::Blocked(_)) => ExitCode::Blocked,
+        Some(Stopped::Refused { .. }) => ExitCode::User,
         None if landed.returned.is_empty() => ExitCode::Done,
         None => ExitCode::VetFailed,
     })
 }
 
-fn show(target: &str, landed: &Landed) -> Result<(), CommandFailure> {
+fn show(target: &str, count: usize, landed: &Landed) -> Result<(), CommandFailure> {
     for returned in &landed.returned {
         print(&painted(&returned.report, &ReportForm::Text.render(&returned.report)))?;
         print("\n")?;
     }
     for branch in &landed.landed {
-        print(&format!("landed    {} as {}\n", branch.name, &branch.commit.as_str()[..12]))?;
+        let how = match branch.was_there {
+            true => ", which was there already".to_string(),
+            false => format!(" as {}", &branch.commit.as_str()[..12]),
+        };
+        print(&format!("landed    {}{how}\n", branch.name))?;
     }
     for returned in &landed.returned {
         let sent = returned.sent_to.as_ref();
@@ -85,13 +91,10 @@ fn show(target: &str, landed: &Landed) -> Result<(), CommandFailure> {
     match &landed.stopped {
         Some(Stopped::Blocked(why)) => tell(&format!("stopped: the engine could not judge: {why}")),
         Some(Stopped::Interrupted) => tell("stopped by a signal; land the rest again"),
+        Some(refused @ Stopped::Refused { .. }) => tell(&format!("stopped: {}", refused.why())),
         None => {}
     }
-    tell(&format!(
-        "{target} has {} of {} branches; nothing was pushed",
-        landed.landed.len(),
-        landed.landed.len() + landed.returned.len()
-    ));
+    tell(&format!("{target} has {} of {count} branches; nothing was pushed", landed.landed.len(),));
     Ok(())
 }
 
@@ -99,7 +102,9 @@ fn to_json(target: &str, landed: &Landed) -> Value {
     let branches: Vec<Value> = landed
         .landed
         .iter()
-        .map(|branch| json!({ "branch": branch.name, "commit": branch.commit.as_str() }))
+        .map(|branch| {
+            json!({ "branch": branch.name, "commit": branch.commit.as_str(), "was-there": branch.was_there })
+        })
         .collect();
     let returned: Vec<Value> = landed
         .returned
@@ -108,11 +113,7 @@ fn to_json(target: &str, landed: &Landed) -> Value {
             json!({ "branch": returned.name, "report": returned.report, "sent-to": returned.sent_to })
         })
         .collect();
-    let stopped = match &landed.stopped {
-        Some(Stopped::Blocked(why)) => Some(why.as_str()),
-        Some(Stopped::Interrupted) => Some("a signal stopped this process"),
-        None => None,
-    };
+    let stopped = landed.stopped.as_ref().map(Stopped::why);
     json!({
         "target": target, "landed": branches, "returned": returned, "stopped": stopped, "vets": landed.vets,
     })

@@ -6,14 +6,18 @@ use crate::environment;
 use crate::given::{ChangeArg, Declared};
 use crate::hook::{self, HookCall};
 use crate::request_text::RequestText;
-use crate::vetting::{Vetted, Vetting};
+use crate::vetting::{Vetted, Vetting, flag};
 use crate::workplace::{self, Workplace};
+use remand_engine::config::Flag;
 use remand_engine::sealed;
 use remand_reports::{ChangeReport, ChangeVerdict, ReportForm};
 use remand_terminal::output::{print, tell};
 use remand_terminal::table::terminal_width;
 use remand_terminal::{CommandFailure, ExitCode, Ink, Tone, line};
 use std::path::{Path, PathBuf};
+
+/// The workflow that also has an agent review the change.
+const REVIEW: &str = "vet-review";
 
 /// The names of the forms, for the command line.
 const FORMS: [&str; 7] = ["text", "json", "markdown", "sarif", "junit", "github", "in-toto"];
@@ -59,6 +63,18 @@ pub struct Args {
     /// Run every check, even if its result is cached
     #[arg(long)]
     pub no_cache: bool,
+    /// Whether new and changed tests must be able to fail [default: on, unless the base's settings say otherwise]
+    #[arg(long, value_name = "on|off", value_parser = ["on", "off"], num_args = 0..=1, default_missing_value = "on", require_equals = true)]
+    pub prove: Option<String>,
+    /// Have an agent review a change that passes
+    #[arg(long)]
+    pub review: bool,
+    /// The agent that reviews: one that `remand agents` lists, or `rehearsal:FILE` for a script
+    #[arg(long, short, value_name = "AGENT", requires = "review")]
+    pub agent: Option<String>,
+    /// The model that reviews, by the name that the agent uses
+    #[arg(long, short, value_name = "MODEL", requires = "review")]
+    pub model: Option<String>,
     /// Answer a Stop hook of a coding agent: report what is missing, at most once
     #[arg(long, conflicts_with_all = ["format", "audit"])]
     pub hook: bool,
@@ -92,8 +108,23 @@ impl Args {
                 releases: self.release.clone(),
                 by: environment::user(),
             },
-            is_uncached: self.no_cache,
+            flags: self.flags(),
         })
+    }
+
+    fn flags(&self) -> Vec<Flag> {
+        let named = [
+            ("--workflow", "workflow", self.review.then_some(REVIEW)),
+            ("--agent", "agent", self.agent.as_deref()),
+            ("--model", "model", self.model.as_deref()),
+            ("--no-cache", "checks.cache", self.no_cache.then_some("false")),
+            (
+                "--prove",
+                "checks.prove",
+                self.prove.as_deref().map(|on| if on == "on" { "true" } else { "false" }),
+            ),
+        ];
+        named.into_iter().filter_map(|(option, key, value)| Some(flag(option, key, value?))).collect()
     }
 
     fn form(&self, context: &CommandContext<'_>) -> ReportForm {

@@ -4,6 +4,7 @@ use crate::context::CommandContext;
 use crate::load;
 use remand_terminal::output::{print, print_json};
 use remand_terminal::{CommandFailure, ExitCode};
+use remand_workflow::shipped;
 use serde_json::json;
 
 pub fn run(context: &CommandContext<'_>, name: Option<&str>) -> Result<ExitCode, CommandFailure> {
@@ -13,7 +14,7 @@ pub fn run(context: &CommandContext<'_>, name: Option<&str>) -> Result<ExitCode,
     let roles = load::roles(context)?;
     let mut rows = Vec::new();
     let local = load::repository_workflows(context);
-    let shipped = remand_workflow::shipped::WORKFLOWS.iter().map(|(name, _)| *name);
+    let shipped = shipped::WORKFLOWS.iter().map(|(name, _)| *name);
     let shipped = shipped.filter(|name| !local.iter().any(|local| local == name));
     for name in shipped.chain(local.iter().map(String::as_str)) {
         let checked = load::workflow(context, name, &roles)?;
@@ -24,14 +25,19 @@ pub fn run(context: &CommandContext<'_>, name: Option<&str>) -> Result<ExitCode,
         let rows: Vec<_> = rows.iter().map(|(name, about)| json!({ "name": name, "about": about })).collect();
         print_json(&json!(rows))?;
     } else {
-        let lines: Vec<String> = rows.iter().map(|(name, about)| format!("{name:<8} {about}")).collect();
+        let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        let lines: Vec<String> =
+            rows.iter().map(|(name, about)| format!("{name:<width$}  {about}")).collect();
         print(&lines.join("\n"))?;
     }
     Ok(ExitCode::Done)
 }
 
 fn print_one(context: &CommandContext<'_>, name: &str) -> Result<ExitCode, CommandFailure> {
-    let text = load::workflow(context, name, &load::roles(context)?)?.source.text;
+    let own = load::workflow(context, name, &load::roles(context)?)?.source.text;
+    // A shell that writes the output to the repository's own file has already emptied it.
+    let shipped = shipped::workflow(name).filter(|_| own.is_empty()).map(str::to_string);
+    let text = shipped.unwrap_or(own);
     if context.json {
         print_json(&json!({ "name": name, "text": text }))?;
     } else {

@@ -23,7 +23,7 @@ fn help_says_what_each_command_does() {
 fn the_shipped_workflows_are_proven() {
     insta::assert_snapshot!(
         "check",
-        shown(&["check", "feature", "issue", "ticket", "spec", "tsp", "quick", "vet"])
+        shown(&["check", "feature", "issue", "ticket", "spec", "tsp", "quick", "vet", "vet-review"])
     );
     let all = json(&["check", "feature", "quick", "--json"]);
     assert_eq!(all["accepted"], true);
@@ -49,7 +49,16 @@ fn a_misspelt_workflow_name_suggests_the_nearest_one() {
 #[test]
 fn workflows_are_listed() {
     insta::assert_snapshot!("workflows", shown(&["workflows"]));
-    assert_eq!(json(&["workflows", "--json"]).as_array().map(Vec::len), Some(7));
+    assert_eq!(json(&["workflows", "--json"]).as_array().map(Vec::len), Some(8));
+}
+
+#[test]
+fn a_shipped_workflow_can_be_written_to_the_file_that_replaces_it() {
+    let place = Place::new();
+    // What a shell does before it starts a program whose output goes there.
+    place.write(".remand/workflows/quick.yaml", "");
+    let shown = place.remand(&["workflows", "quick"]);
+    assert!(shown.code == 0 && shown.out.starts_with("name: quick\n"), "{shown:?}");
 }
 
 #[test]

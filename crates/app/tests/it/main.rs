@@ -21,6 +21,7 @@ mod git;
 mod golden;
 mod issue;
 mod knowledge;
+mod land;
 mod limits;
 mod mcp;
 mod money;

@@ -13,6 +13,7 @@ const NEW_TAX: &[&str] = &["--request", "The price of test_gross is 120 from now
 const RENAME: &[&str] = &["--request", "Rename net to subtotal"];
 
 const CART: Story = Story {
+    together: ("", ""),
     files: &[
         ("pyproject.toml", "[project]\nname = \"cart\"\nversion = \"1.0.0\"\n"),
         (".gitignore", "__pycache__/\n"),
@@ -207,6 +208,7 @@ fn changes_of_a_python_repository_are_judged_by_the_tests_as_they_were() {
 }
 
 const PARCEL: Story = Story {
+    together: ("", ""),
     files: &[
         ("Cargo.toml", "[package]\nname = \"parcel\"\nversion = \"1.0.0\"\nedition = \"2021\"\n"),
         ("Cargo.lock", "version = 3\n\n[[package]]\nname = \"parcel\"\nversion = \"1.0.0\"\n"),
@@ -362,6 +364,7 @@ const EXPRESS: &[Edit] = &[
 ];
 
 const SLUG: Story = Story {
+    together: ("", ""),
     files: &[
         (
             "package.json",

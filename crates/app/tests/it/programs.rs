@@ -24,6 +24,7 @@ mod reading;
 mod remembering;
 mod serving;
 mod signed_in;
+mod stopping;
 mod telling;
 mod watched;
 mod working;

@@ -1,6 +1,7 @@
 //! `remand vet`: the verdict about changes that anybody made, in repositories of three languages.
 
 use crate::place::{Place, Shown, shown, with_rust};
+use crate::rehearsed::{Script, finding, review, role};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,8 @@ pub struct Change {
 pub struct Story {
     pub files: &'static [(&'static str, &'static str)],
     pub changes: &'static [Change],
+    /// The rule and the file of what is named if `renames-pieces` and `uses-pieces` are merged, which pass apart.
+    pub together: (&'static str, &'static str),
 }
 
 const CI: (&str, &str) = (
@@ -40,7 +43,8 @@ const CI: (&str, &str) = (
 
 const NEW_CI: Edit = Replace(".github/workflows/ci.yml", "make test", "make test || true");
 
-const PYTHON: Story = Story {
+pub const PYTHON: Story = Story {
+    together: ("test-new-red", "cart/receipt.py"),
     files: &[
         ("pyproject.toml", "[project]\nname = \"cart\"\nversion = \"1.0.0\"\n"),
         (".gitignore", "__pycache__/\nbuild/\n"),
@@ -174,6 +178,7 @@ const PYTHON: Story = Story {
 };
 
 const NODE: Story = Story {
+    together: ("test-new-red", "test/link.test.js"),
     files: &[
         (
             "package.json",
@@ -294,6 +299,7 @@ const NODE: Story = Story {
 };
 
 const RUST: Story = Story {
+    together: ("check-failed", "tests/counted.rs"),
     files: &[
         ("Cargo.toml", "[package]\nname = \"ledger\"\nversion = \"1.0.0\"\nedition = \"2021\"\n"),
         ("Cargo.lock", "version = 3\n\n[[package]]\nname = \"ledger\"\nversion = \"1.0.0\"\n"),
@@ -447,6 +453,14 @@ pub fn vet_json(place: &Place, arguments: &[&str]) -> (i32, Value) {
     (shown.code, report)
 }
 
+/// The rule and the file of the finding that a report names first.
+fn named(report: &Value) -> (&str, &str) {
+    let look = &report["look"];
+    let findings = report["findings"].as_array().expect("findings");
+    let first = findings.iter().find(|finding| finding["claim"] == look["sentence"]).expect("a finding");
+    (first["rule"].as_str().expect("a rule"), look["place"]["file"].as_str().unwrap_or_default())
+}
+
 /// Judges every branch of a story, and the merge of two that pass apart.
 fn judge(story: &Story) {
     let place = told(story);
@@ -458,12 +472,7 @@ fn judge(story: &Story) {
         assert_eq!(report["verdict"], verdict, "{shown}");
         assert_eq!(report["look"].is_null(), change.exit == 0, "{shown}");
         if !change.rule.is_empty() {
-            let look = &report["look"];
-            assert_eq!(look["place"]["file"], change.file, "{shown}");
-            let findings = report["findings"].as_array().expect("findings");
-            let named =
-                findings.iter().find(|finding| finding["claim"] == look["sentence"]).expect("a finding");
-            assert_eq!(named["rule"], change.rule, "{shown}");
+            assert_eq!(named(&report), (change.rule, change.file), "{shown}");
         }
         if change.rule == "test-regressed" {
             let command = report["look"]["command"].as_str().expect("a command");
@@ -477,8 +486,10 @@ fn judge(story: &Story) {
     }
     let (code, report) = vet_json(&place, &["--merge-of", "renames-pieces", "uses-pieces"]);
     assert_eq!(code, 10, "red together: {report:#}");
-    assert!(report["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{report:#}");
-    assert!(report["look"]["sentence"].is_string(), "{report:#}");
+    assert_eq!(named(&report), story.together, "{report:#}");
+    let command = report["look"]["command"].as_str().expect("a command");
+    let head = &report["change"]["head"].as_str().expect("a commit")[..12];
+    assert!(command.starts_with(&format!("git checkout --detach {head} && ")), "{command}");
 }
 
 // BY-02
@@ -592,6 +603,98 @@ fn a_secret_fails_a_change_and_is_never_shown() {
         serde_json::json!({"file": "sums/remote.py", "symbol": "", "line": 3})
     );
     assert!(!report.to_string().contains(&key));
+}
+
+// BY-02 TE-03
+#[test]
+fn the_report_says_what_the_tests_of_a_change_prove() {
+    let place = Place::new().without_agents();
+    place.write("sums/sub.py", "def sub(a, b):\n    return a - b\n");
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-qm", "Subtraction"]);
+    let (code, report) = vet_json(&place, &[]);
+    assert_eq!(code, 0, "{report:#}");
+    assert!(report["reason"].as_str().is_some_and(|reason| reason.contains("no test notices")), "{report:#}");
+    assert_eq!(report["proofs"]["mutants"][0]["fate"]["kind"], "not-reached", "{report:#}");
+    assert_eq!(report["proofs"]["mutants"][0]["place"]["file"], "sums/sub.py", "{report:#}");
+    place.write(
+        "tests/test_sub.py",
+        "import unittest\n\nfrom sums.sub import sub\n\n\nclass SubTest(unittest.TestCase):\n    \
+         def test_subtracts(self):\n        self.assertEqual(sub(3, 2), 1)\n",
+    );
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-qm", "Its test"]);
+    let shown = vet(&place, &[]);
+    assert!(shown.out.contains("1 of 1 new, changed or fixed tests can fail"), "{}", shown.out);
+    assert!(shown.out.contains("nothing is worse than at the base"), "{}", shown.out);
+    let (code, unproven) = vet_json(&place, &["--prove=off"]);
+    assert_eq!((code, unproven["proofs"].is_null()), (0, true), "{unproven:#}");
+}
+
+// BY-02
+#[test]
+fn an_agent_reviews_on_request() {
+    let place = Place::new().without_agents();
+    place.write("sums/add.py", "def add(a, b):\n    return b + a\n");
+    place.git(&["commit", "-qam", "b + a"]);
+    let defect = finding("R1", "major", "adding words joins them");
+    let cases = [
+        (review("code", "general", "approve", &[]), 0, "pass"),
+        (review("code", "general", "needs-revision", &[defect]), 10, "fail"),
+        (Value::from("nothing of use"), 12, "blocked"),
+    ];
+    for (says, code, verdict) in cases {
+        let script = Script::of([role("reviewer").says(says)]).text();
+        let agent = format!("rehearsal:{}", place.write_outside("reviewer.yaml", &script));
+        let (ended, report) = vet_json(&place, &["--review", "--agent", &agent]);
+        assert_eq!((ended, &report["verdict"]), (code, &Value::from(verdict)), "{report:#}");
+        assert_eq!(report["workflow"], "vet-review");
+        if code == 10 {
+            assert_eq!(named(&report), ("review", "sums/sub.py"), "{report:#}");
+            assert_eq!(report["look"]["sentence"], "adding words joins them");
+            assert!(
+                report["look"]["command"].as_str().is_some_and(|command| command.starts_with("git diff "))
+            );
+        }
+    }
+    assert_eq!(vet(&place, &["--agent", "nobody"]).code, 2, "an agent without a review has nothing to do");
+}
+
+// BY-02
+#[test]
+fn only_the_user_who_has_a_change_judged_releases_its_tests() {
+    let place = Place::new().without_agents();
+    place.write("tests/test_add.py", "import unittest\n\n\nclass OtherTest(unittest.TestCase):\n    def test_other(self):\n        self.assertEqual(1 + 1, 2)\n");
+    place.git(&["commit", "-qam", "Other tests\n\nReleases: tests/test_add.py\nThe test test_adds may go."]);
+    let (code, report) = vet_json(&place, &[]);
+    assert_eq!((code, named(&report)), (10, ("test-weakened", "tests/test_add.py")), "{report:#}");
+    let (code, report) = vet_json(&place, &["--release", "tests/test_add.py"]);
+    assert_eq!((code, &report["releases"][0]["by"]), (0, &Value::from("ada")), "{report:#}");
+}
+
+// BY-02
+#[test]
+fn a_change_without_a_base_names_both_sides() {
+    let place = Place::new().without_agents();
+    place.git(&["checkout", "-q", "--orphan", "lone"]);
+    place.git(&["commit", "-qm", "From nothing"]);
+    let shallow = place.state().join("../shallow");
+    let from = format!("file://{}", place.project().display());
+    place.git(&["clone", "-q", "--depth", "1", "--no-single-branch", &from, &shallow.display().to_string()]);
+    let shallow = shallow.display().to_string();
+    for (arguments, sides) in [
+        (&["vet"][..], "`main` and `lone`"),
+        (&["vet", "main..lone"], "`main` and `lone`"),
+        (&["-C", &shallow, "vet", "origin/main..origin/lone"], "`origin/main` and `origin/lone`"),
+    ] {
+        let refused = place.remand(arguments);
+        let why = format!("{sides} have no commit in common");
+        assert!(refused.code == 1 && refused.err.contains(&why), "{}{}", refused.out, refused.err);
+        assert!(refused.err.contains("git fetch --unshallow"), "{}", refused.err);
+    }
+    let empty = place.write_outside("empty.patch", "");
+    place.git(&["checkout", "-q", "work"]);
+    assert_eq!(vet(&place, &["--patch", &empty]).code, 0, "a patch without content changes nothing");
 }
 
 /// The folder of the tools that tests run for real.
@@ -722,73 +825,9 @@ fn a_stop_hook_says_once_what_is_missing() {
         let again = hook(&place, message);
         assert_eq!((again.code, again.out.as_str()), (0, ""), "{message}: {}", again.err);
     }
+    let other = hook(&place, r#"{"session_id": "other"}"#);
+    assert!(other.out.contains("\"block\""), "another session has not been told: {}{}", other.out, other.err);
     place.write("sums/add.py", "def add(a, b):\n    return b + a\n");
     let fixed = hook(&place, "");
     assert_eq!((fixed.code, fixed.out.as_str()), (0, ""), "{}", fixed.err);
-}
-
-/// Five branches of which the third breaks the fourth.
-fn five_branches() -> Place {
-    let place = told(&PYTHON);
-    for (name, file) in [("first", "cart/first.py"), ("second", "cart/second.py"), ("fifth", "cart/fifth.py")]
-    {
-        place.git(&["checkout", "-q", "-b", name, "main"]);
-        place.write(file, "VALUE = 1\n");
-        place.git(&["add", "-A"]);
-        place.git(&["commit", "-q", "-m", name]);
-    }
-    place.git(&["checkout", "-q", "-b", "elsewhere", "main"]);
-    place.git(&["branch", "-q", "-m", "renames-pieces", "third"]);
-    place.git(&["branch", "-q", "-m", "uses-pieces", "fourth"]);
-    place
-}
-
-// BY-02
-#[test]
-fn branches_land_in_order_and_the_one_that_breaks_comes_back() {
-    for arguments in [&[][..], &["--batch"][..]] {
-        let place = five_branches();
-        let before = place.git(&["rev-parse", "main"]);
-        let branches = ["first", "second", "third", "fourth", "fifth"];
-        let landed = place.remand(&[&["--json", "land"], arguments, &branches].concat());
-        assert_eq!(landed.code, 10, "{}{}", landed.out, landed.err);
-        let report: Value = serde_json::from_str(&landed.out).expect("JSON");
-        let names = |list: &Value| -> Vec<String> {
-            let rows = list.as_array().expect("a list").iter();
-            rows.map(|row| row["branch"].as_str().expect("a name").to_string()).collect()
-        };
-        assert_eq!(names(&report["landed"]), ["first", "second", "third", "fifth"]);
-        assert_eq!(names(&report["returned"]), ["fourth"]);
-        assert!(report["returned"][0]["report"]["look"]["sentence"].is_string(), "{report:#}");
-        assert_eq!(report["vets"], 5, "the batch, three to find the culprit, and the rest: {report:#}");
-        assert_ne!(place.git(&["rev-parse", "main"]), before);
-        let files = place.git(&["ls-tree", "-r", "--name-only", "main"]);
-        assert!(files.contains("cart/fifth.py") && !files.contains("cart/receipt.py"), "{files}");
-        let merged = place.git(&["branch", "--merged", "main"]);
-        assert!(merged.contains("third") && !merged.contains("fourth"), "{merged}");
-        assert_eq!(vet_json(&place, &[&format!("{}..main", before.trim())]).0, 0);
-    }
-}
-
-// BY-02
-#[test]
-fn a_conflict_comes_back_and_a_checkout_with_changes_is_left_alone() {
-    let place = told(&PYTHON);
-    place.git(&["checkout", "-q", "-b", "other", "main"]);
-    place.write("cart/price.py", "def net(items):\n    return 0\n");
-    place.git(&["commit", "-qam", "other"]);
-    place.git(&["checkout", "-q", "main"]);
-    place.write("cart/price.py", "mine\n");
-    let refused = place.remand(&["land", "refactoring"]);
-    assert_eq!(refused.code, 1, "{}{}", refused.out, refused.err);
-    assert!(refused.err.contains("cannot be moved forward"), "{}", refused.err);
-    assert_eq!(fs::read_to_string(place.project().join("cart/price.py")).expect("a file"), "mine\n");
-    place.git(&["checkout", "-q", "--", "."]);
-    let landed = place.remand(&["--json", "land", "refactoring", "other"]);
-    let report: Value = serde_json::from_str(&landed.out).expect("JSON");
-    assert_eq!(report["landed"][0]["branch"], "refactoring", "{report:#}");
-    let returned = &report["returned"][0]["report"];
-    assert_eq!(returned["findings"][0]["rule"], "merge-conflict", "{report:#}");
-    assert_eq!(returned["look"]["place"]["file"], "cart/price.py", "{report:#}");
-    assert_eq!(place.git(&["status", "--porcelain"]), "", "the checkout moved with its branch");
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn recipe(name: &str) -> PathBuf {
+pub fn recipe(name: &str) -> PathBuf {
     crate::root().join("examples/vet").join(name).canonicalize().expect("a recipe")
 }
 
@@ -24,7 +24,7 @@ fn project() -> Place {
 }
 
 /// A command that finds `remand` on its path, as after an installation.
-fn with_remand(place: &Place, program: &str, arguments: &[&str]) -> Command {
+pub fn with_remand(place: &Place, program: &str, arguments: &[&str]) -> Command {
     let folder = place.state().join("../bin");
     fs::create_dir_all(&folder).expect("a folder");
     let link = folder.join("remand");
@@ -85,6 +85,29 @@ fn the_pre_push_hook_judges_the_pushed_branch_and_not_the_checkout() {
     place.git(&["branch", "-q", "-f", "fine", "work"]);
     assert_ne!(push(&["fine"]).code, 0, "an update of a branch is judged from its last push");
     assert_eq!(push(&["--delete", "fine"]).code, 0, "a deleted branch has nothing to judge");
+    place.git(&["branch", "-q", "-f", "fine", "work~1"]);
+    place.git(&["tag", "-a", "-m", "a tag", "broken", "work"]);
+    for refs in [&["fine", "work"][..], &["work", "fine"], &["fine", "broken"]] {
+        let several = push(refs);
+        assert!(
+            several.code != 0 && several.out.contains("FAIL"),
+            "{refs:?}: {}{}",
+            several.out,
+            several.err
+        );
+    }
+    assert_eq!(push(&["fine", "main"]).code, 0, "several branches of which none is broken");
+    // A change that cannot be judged here is not a bad one.
+    place.git(&["checkout", "-q", "main"]);
+    place.write("remand.toml", "[checks.absent]\ncommand = \"absent-program --check\"\n");
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-qm", "A check that cannot run"]);
+    place.git(&["push", "-q", "--no-verify", "origin", "main"]);
+    place.git(&["checkout", "-q", "-b", "fresh"]);
+    place.write("sums/add.py", "def add(a, b):\n    return 0 + a + b\n");
+    place.git(&["commit", "-qam", "0 + a + b"]);
+    let unjudged = push(&["fresh"]);
+    assert!(unjudged.code == 0 && unjudged.out.contains("BLOCKED"), "{}{}", unjudged.out, unjudged.err);
 }
 
 // BY-02
@@ -174,7 +197,7 @@ fn the_plugin_of_opencode_prompts_the_session_once() {
         "const {{ Vet }} = await import({:?});\nconst said = [];\n\
          const client = {{ session: {{ prompt: async (message) => said.push(message) }} }};\n\
          const hooks = await Vet({{ client, directory: process.cwd() }});\n\
-         for (const type of [\"session.updated\", \"session.idle\", \"session.idle\"])\n  \
+         for (const type of [\"session.updated\", \"session.idle\", \"session.idle\", \"session.idle\"])\n  \
          await hooks.event({{ event: {{ type, properties: {{ sessionID: \"one\" }} }} }});\n\
          console.log(JSON.stringify(said));\n",
         Path::new(&plugin)

@@ -62,7 +62,8 @@ pub fn summaries(
                 },
                 reason: row.reason.clone(),
                 snippet: row.snippet.clone(),
-                tests: tests(&earlier, &result),
+                // The engine's own checks list files, not tests.
+                tests: if row.command.is_some() { tests(&earlier, &result) } else { Vec::new() },
             })
         })
         .collect()
@@ -126,7 +127,8 @@ fn change(before: Option<TestEnd>, now: TestEnd) -> TestChange {
         (Some(TestEnd::Passed), TestEnd::Failed) => TestChange::Regressed,
         (Some(TestEnd::Failed | TestEnd::Flaky), TestEnd::Failed) => TestChange::StillRed,
         (None | Some(TestEnd::Skipped), TestEnd::Failed) => TestChange::NewRed,
-        (_, TestEnd::Flaky) => TestChange::Flaky,
+        (None | Some(TestEnd::Skipped), TestEnd::Flaky) => TestChange::NewFlaky,
+        (Some(TestEnd::Passed | TestEnd::Failed | TestEnd::Flaky), TestEnd::Flaky) => TestChange::Flaky,
         (Some(TestEnd::Passed | TestEnd::Failed | TestEnd::Flaky), TestEnd::Skipped) => {
             TestChange::SwitchedOff
         }
@@ -186,7 +188,7 @@ mod tests_of_changes {
                 ("mended", TestChange::Fixed),
                 ("new", TestChange::New),
                 ("newly-red", TestChange::NewRed),
-                ("shaky", TestChange::Flaky),
+                ("shaky", TestChange::NewFlaky),
                 ("lost", TestChange::Gone),
             ]
         );

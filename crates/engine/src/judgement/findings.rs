@@ -34,6 +34,20 @@ pub fn summary(finding: &FindingRow, checks: &[CheckSummary]) -> FindingSummary 
     }
 }
 
+/// Gives the tests that have a finding its place and claim.
+pub fn explain_tests(checks: &mut [CheckSummary], findings: &[FindingRow]) {
+    for check in checks {
+        let prefix = format!("test:{}:", check.name);
+        for test in &mut check.tests {
+            let of_test =
+                |finding: &&FindingRow| finding.id.strip_prefix(&prefix) == Some(test.name.as_str());
+            let Some(finding) = findings.iter().find(of_test) else { continue };
+            test.place = Some(finding.place.clone()).filter(|place| !place.file.is_empty());
+            test.message.clone_from(&finding.claim);
+        }
+    }
+}
+
 /// The secrets that the change adds.
 pub fn secrets(findings: &[FindingRow]) -> Vec<SecretSummary> {
     let of_secrets = findings.iter().filter(|finding| finding.id.starts_with("secret-"));
@@ -62,11 +76,16 @@ fn rule(finding: &FindingRow, checks: &[CheckSummary]) -> &'static str {
     };
     match prefix {
         "test" => {
-            let tests = checks.iter().filter_map(|check| {
+            let mut of_check = checks.iter().filter_map(|check| {
                 let test = rest.strip_prefix(check.name.as_str())?.strip_prefix(':')?;
-                check.tests.iter().find(|known| known.name == test)
+                Some((check, check.tests.iter().find(|known| known.name == test)))
             });
-            test_rule(tests.map(|test| test.change).next())
+            match of_check.next() {
+                // The engine's own checks list files.
+                Some((check, _)) if check.command.is_none() => "syntax-error",
+                Some((_, test)) => test_rule(test.map(|test| test.change)),
+                None => test_rule(None),
+            }
         }
         "check" => "check-failed",
         "old-test" => "old-test-fails",
@@ -82,7 +101,7 @@ fn test_rule(change: Option<TestChange>) -> &'static str {
     match change {
         Some(TestChange::Gone) => "test-gone",
         Some(TestChange::NewRed) => "test-new-red",
-        Some(TestChange::Flaky) => "test-flaky",
+        Some(TestChange::NewFlaky | TestChange::Flaky) => "test-flaky",
         Some(TestChange::StillRed) => "test-still-red",
         Some(TestChange::SwitchedOff | TestChange::Skipped) => "test-switched-off",
         Some(TestChange::Regressed | TestChange::Fixed | TestChange::New | TestChange::Passed) | None => {

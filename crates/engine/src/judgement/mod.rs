@@ -3,6 +3,7 @@
 mod checks;
 mod findings;
 mod look;
+mod proofs;
 
 use crate::artifacts;
 use crate::clock;
@@ -10,13 +11,15 @@ use crate::given_change::ARTIFACT;
 use crate::pinned::Pinned;
 use crate::site::Trouble;
 use checks::summaries;
-use findings::{secrets, summary};
+use findings::{explain_tests, secrets, summary};
 use remand_kernel::evidence::{self, GateDemand, GateResult, RowPhase, TaskSize};
+use remand_kernel::finding::Severity;
 use remand_ledger::fact::NoteKind;
 use remand_ledger::query::{CheckFilter, CheckRow, OperationRow, RunRow, RunStage};
 use remand_ledger::{LedgerError, Reader, RunId};
 use remand_reports::{
-    ChangeReport, ChangeSource, ChangeVerdict, JudgedChange, TestChange, Unmeasured, UnmeasuredKind,
+    ChangeReport, ChangeSource, ChangeVerdict, CheckVerdict, FindingSummary, JudgedChange, ProofSummary,
+    TestChange, Unmeasured, UnmeasuredKind,
 };
 
 /// The prefix of a note about a property that the sandbox does not hold.
@@ -34,8 +37,9 @@ pub fn report(reader: &Reader, run: &RunId) -> Result<ChangeReport, Trouble> {
     let given = pinned.change.as_ref().ok_or_else(no_change)?;
     let rows = reader.checks(run, CheckFilter::default())?;
     let operations = reader.operations(run)?;
-    let checks = summaries(reader, &rows, &pinned.checks)?;
     let found = reader.findings(run)?;
+    let mut checks = summaries(reader, &rows, &pinned.checks)?;
+    explain_tests(&mut checks, &found);
     let change = judged_change(reader, run)?.unwrap_or_else(|| JudgedChange {
         source: given.source.clone(),
         base: row.base.clone(),
@@ -65,13 +69,13 @@ pub fn report(reader: &Reader, run: &RunId) -> Result<ChangeReport, Trouble> {
         findings,
         releases: given.releases.clone(),
         old_tests: checks::old_tests(&rows),
-        proofs: None,
+        proofs: proofs::summary(reader, run, &rows)?,
         secrets: secrets(&found),
         unmeasured: unmeasured(reader, run, &rows)?,
     };
     let judged = judge(reader, &row, &rows, &operations, &report)?;
     (report.verdict, report.reason) = judged;
-    report.look = look::first_look(&report);
+    report.look = look::first_look(&report, given);
     Ok(report)
 }
 
@@ -116,8 +120,15 @@ fn judge(
                 }
             });
         }
-        (_, Some(_)) if row.stage == RunStage::Failed => {
-            return Ok((ChangeVerdict::Fail, row.reason.clone().unwrap_or_default()));
+        (_, Some("passed")) if row.stage == RunStage::Failed => {
+            let serious =
+                |finding: &&FindingSummary| finding.rule == "review" && finding.severity > Severity::Minor;
+            let count = report.findings.iter().filter(serious).count();
+            // A reviewer that reports nothing has not judged.
+            if count > 0 {
+                let defects = if count == 1 { "a defect".to_string() } else { format!("{count} defects") };
+                return Ok((ChangeVerdict::Fail, format!("the review reports {defects}")));
+            }
         }
         _ => {}
     }
@@ -131,15 +142,14 @@ fn judge(
 }
 
 fn passed(report: &ChangeReport) -> String {
-    let checks =
-        report.checks.iter().filter(|check| check.verdict == remand_reports::CheckVerdict::Passed).count();
+    let checks = report.checks.iter().filter(|check| check.verdict == CheckVerdict::Passed).count();
     let tests: usize = report.checks.iter().map(|check| check.tests.len()).sum();
     let word = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
-    format!(
-        "{} pass with {}, and nothing is worse than at the base",
-        word(checks, "check"),
-        word(tests, "test")
-    )
+    let end = match report.proofs.as_ref().is_some_and(ProofSummary::is_unnoticed) {
+        true => "but no test notices the change",
+        false => "and nothing is worse than at the base",
+    };
+    format!("{} pass with {}, {end}", word(checks, "check"), word(tests, "test"))
 }
 
 /// What is worse than at the base, counted.
@@ -160,6 +170,7 @@ fn failed(report: &ChangeReport) -> String {
             "test as it was does not pass on the new code",
             "tests as they were do not pass on the new code",
         ),
+        (of_rule("syntax-error"), "file cannot be parsed", "files cannot be parsed"),
         (of_rule("test-weakened"), "change to a test weakens it", "changes to tests weaken them"),
         (
             of_rule("settings-changed"),

@@ -333,7 +333,7 @@ fn had_tests(rows: &[EvidenceRow]) -> HadTests {
     if has_tests { HadTests::Yes } else { HadTests::No }
 }
 
-/// Whether a missing test now passes under another name, or already has a finding.
+/// Whether a missing test now passes under another name, is released by the file that it is in, or already has a finding.
 fn is_accounted_for(test: &str, result: &CheckResult, integrity: &Integrity) -> bool {
     let passes = |name: &str| {
         let has_name = |now: &&TestResult| now.name != test && remand_checks::ends_with_name(&now.name, name);
@@ -342,6 +342,7 @@ fn is_accounted_for(test: &str, result: &CheckResult, integrity: &Integrity) -> 
     let renamed = |(old, new): &(String, String)| remand_checks::ends_with_name(test, old) && passes(new);
     integrity.renamed.iter().any(renamed)
         || integrity.removed.iter().any(|name| remand_checks::ends_with_name(test, name))
+        || integrity.released.iter().any(|name| remand_checks::ends_with_name(test, name))
         || integrity.findings.iter().any(|finding| remand_checks::ends_with_name(test, &finding.place.symbol))
 }
 

@@ -103,7 +103,7 @@ fn a_terminal_gets_the_verdict_the_first_look_and_the_command() {
 #[test]
 fn an_annotation_stays_one_command_whatever_the_claim_says() {
     insta::assert_snapshot!(ReportForm::Github.render(&report()), @r"
-    ::error file=k.env,line=1,title=secret::the line contains a GitHub token
+    ::error file=k.env,line=1,title=secret::the line contains a secret: GitHub token
     ::error file=src/a b%2Cc.py,line=3,title=test-regressed::the test `a|b` <b>fails</b> ::error::planted, 100%25
     ::error title=Remand::FAIL  main..feature: 1 test is red that passed before
     ");
@@ -143,6 +143,8 @@ fn a_passing_change_is_green_in_every_form() {
     let mut passing = ChangeReport { verdict: ChangeVerdict::Pass, look: None, ..report() };
     passing.secrets.clear();
     assert!(!ReportForm::Junit.render(&passing).contains("<failure"));
+    assert!(!ReportForm::Github.render(&passing).contains("::error "));
+    assert!(!ReportForm::Sarif.render(&passing).contains(r#""level": "error""#));
     assert!(ReportForm::Text.render(&passing).starts_with("PASS  main..feature: "));
     assert_eq!(statement(&passing)["predicate"]["result"], "PASSED");
     let unmeasured = ChangeReport { verdict: ChangeVerdict::Unmeasured, ..passing };

@@ -8,11 +8,11 @@ use std::fmt::Write;
 pub fn render(report: &ChangeReport) -> String {
     let mut text = String::new();
     for secret in &report.secrets {
-        let message = format!("the line contains a {}", secret.shape);
+        let message = format!("the line contains a secret: {}", secret.shape);
         annotate(&mut text, "error", &secret.place, "secret", &message);
     }
     for finding in &report.findings {
-        annotate(&mut text, level(finding), &finding.place, &finding.rule, &message(finding));
+        annotate(&mut text, level(report, finding), &finding.place, &finding.rule, &message(finding));
     }
     let summary = match report.verdict {
         ChangeVerdict::Pass => "notice",
@@ -23,8 +23,15 @@ pub fn render(report: &ChangeReport) -> String {
     text
 }
 
-fn level(finding: &FindingSummary) -> &'static str {
-    if finding.severity == Severity::Minor { "warning" } else { "error" }
+/// A finding of a change that passes must not look like its failure.
+fn level(report: &ChangeReport, finding: &FindingSummary) -> &'static str {
+    match report.verdict {
+        ChangeVerdict::Pass => "warning",
+        ChangeVerdict::Fail | ChangeVerdict::Unmeasured | ChangeVerdict::Blocked => match finding.severity {
+            Severity::Minor => "warning",
+            Severity::Major | Severity::Critical | Severity::Blocker => "error",
+        },
+    }
 }
 
 fn message(finding: &FindingSummary) -> String {

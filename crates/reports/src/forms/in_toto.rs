@@ -43,7 +43,7 @@ pub fn statement(report: &ChangeReport) -> Value {
             "warnedTests": names(|change| {
                 matches!(change, TestChange::StillRed | TestChange::Flaky | TestChange::SwitchedOff | TestChange::Gone)
             }),
-            "failedTests": names(|change| matches!(change, TestChange::Regressed | TestChange::NewRed)),
+            "failedTests": names(|change| matches!(change, TestChange::Regressed | TestChange::NewRed | TestChange::NewFlaky)),
         },
     })
 }

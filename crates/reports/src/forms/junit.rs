@@ -73,10 +73,11 @@ fn status(report: &ChangeReport, test: &TestSummary) -> TestCaseStatus {
         TestChange::Passed | TestChange::New | TestChange::Fixed => TestCaseStatus::success(),
         TestChange::Skipped => skipped("skipped, as at the base"),
         TestChange::StillRed => skipped("fails, as at the base"),
+        TestChange::Flaky => skipped("passes and fails on the same tree, so its result says nothing"),
         TestChange::Regressed
         | TestChange::Gone
         | TestChange::NewRed
-        | TestChange::Flaky
+        | TestChange::NewFlaky
         | TestChange::SwitchedOff
             if report.verdict == ChangeVerdict::Pass =>
         {
@@ -85,7 +86,7 @@ fn status(report: &ChangeReport, test: &TestSummary) -> TestCaseStatus {
         TestChange::Regressed
         | TestChange::Gone
         | TestChange::NewRed
-        | TestChange::Flaky
+        | TestChange::NewFlaky
         | TestChange::SwitchedOff => {
             let message = if test.message.is_empty() { test.change.name() } else { &test.message };
             problem(NonSuccessKind::Failure, test.change.name(), message)

@@ -21,6 +21,7 @@ const RULES: [(&str, &str); 17] = [
     ("review", "A reviewer reports a defect."),
     ("secret", "An added line contains a secret."),
     ("settings-changed", "The change touches a file that decides what is tested."),
+    ("syntax-error", "A changed file cannot be parsed."),
     ("test-flaky", "A test passes and fails on the same tree."),
     ("test-gone", "A test that ran at the base no longer exists."),
     ("test-new-red", "A new test fails."),
@@ -82,20 +83,21 @@ pub fn log(report: &ChangeReport) -> Value {
 }
 
 fn results(report: &ChangeReport) -> Vec<SarifResult<'_>> {
+    let is_pass = report.verdict == ChangeVerdict::Pass;
     let mut results: Vec<SarifResult<'_>> = report
         .secrets
         .iter()
         .map(|secret| SarifResult {
             rule: "secret",
             level: "error",
-            message: format!("the line contains a {}", secret.shape),
+            message: format!("the line contains a secret: {}", secret.shape),
             place: &secret.place,
             identity: &secret.identity,
         })
         .collect();
     results.extend(report.findings.iter().map(|finding| SarifResult {
         rule: &finding.rule,
-        level: if finding.severity == Severity::Minor { "warning" } else { "error" },
+        level: if finding.severity == Severity::Minor || is_pass { "warning" } else { "error" },
         message: finding.claim.clone(),
         place: &finding.place,
         identity: &finding.identity,

@@ -1,7 +1,7 @@
 //! The report for a terminal.
 
 use super::words::{headline, look, one_line, origin, place, seconds, short, tests};
-use crate::{ChangeReport, ChangeVerdict, CheckSummary, MutantFate, TestChange};
+use crate::{ChangeReport, ChangeVerdict, CheckSummary, MutantFate, TestChange, TestProof};
 use std::fmt::Write;
 
 /// The maximum number of tests and findings that are listed; `--format json` lists all.
@@ -16,11 +16,15 @@ pub fn render(report: &ChangeReport) -> String {
         }
     }
     let change = &report.change;
-    let files = change.paths.len();
+    let files = match change.paths.len() {
+        // A vetting that was blocked early knows no files.
+        0 if report.verdict == ChangeVerdict::Blocked => String::new(),
+        1 => "1 file ".to_string(),
+        files => format!("{files} files "),
+    };
     let _ = writeln!(
         text,
-        "change     {} from {} to {}, judged in {}",
-        if files == 1 { "1 file".to_string() } else { format!("{files} files") },
+        "change     {files}from {} to {}, judged in {}",
         short(&change.base),
         short(&change.head),
         seconds(report.duration_ms)
@@ -89,15 +93,12 @@ fn test_lines(report: &ChangeReport) -> Vec<String> {
 fn proof_lines(report: &ChangeReport) -> Vec<String> {
     let Some(proofs) = &report.proofs else { return Vec::new() };
     let survivors = proofs.mutants.iter().filter(|mutant| mutant.fate == MutantFate::Survived);
-    let mut lines = vec![format!(
-        "mutants: {} tried, {} of them survived, {} not tried",
-        proofs.mutants.len(),
-        proofs.survivors(),
-        proofs.untried
-    )];
-    lines.extend(
-        survivors.map(|mutant| format!("{}: {}: no test notices", place(&mutant.place), mutant.change)),
-    );
+    let mut lines = vec![one_line(&proofs.summary)];
+    let idle = proofs.tests.iter().filter(|test| test.proof == TestProof::None);
+    lines.extend(idle.map(|test| format!("nothing shows that `{}` can fail", one_line(&test.test))));
+    lines.extend(survivors.map(|mutant| {
+        format!("{}: {}, and no test notices", place(&mutant.place), one_line(&mutant.change))
+    }));
     lines
 }
 
