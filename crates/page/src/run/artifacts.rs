@@ -26,7 +26,7 @@ pub fn body(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
         section.panel aria-label="Artifacts" {
             @if latest.is_empty() { p.empty { "No artifact yet." } }
             @else {
-                div.scroll tabindex="0" role="region" aria-label="Artifacts" { table {
+                div.scroll tabindex="0" role="region" aria-label="Table of artifacts" { table {
                     thead { tr { th { "artifact" } th { "versions" } th { "by" } th { "format" } th { "latest" } } }
                     tbody {
                         @for row in latest.values() {

@@ -141,7 +141,7 @@ mod tests {
         let lines = compare(&before.join("\n"), &after.join("\n"));
         assert_eq!(marks(&lines), "@===-+===");
         assert_eq!((lines[0].text.as_str(), lines[5].text.as_str()), ("line 12", "changed"));
-        assert_eq!(marks(&compare("a\nb\n", "a\nb\n")), "==");
+        assert_eq!(marks(&compare("a\nb\n", "a\nb\n")), "", "nothing differs");
         assert_eq!(marks(&compare("", "a\n")), "+");
     }
 

@@ -74,7 +74,7 @@ pub fn body(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
         }
         section.panel aria-labelledby="spent-heading" {
             h2 id="spent-heading" { "Time by phase" }
-            div.scroll tabindex="0" role="region" aria-label="Time by phase" { table {
+            div.scroll tabindex="0" role="region" aria-label="Table of times" { table {
                 thead { tr { th { "phase" } th.right { "agents" } th.right { "engine and checks" } th.right { "waits" } } }
                 tbody {
                     @for (phase, [agents, engine, waits]) in &spent {

@@ -33,7 +33,14 @@ const commands = {
     if (method === "goto") return value && value.status();
     return ["string", "number", "boolean"].includes(typeof value) ? value : method === "evaluate" ? value : null;
   },
-  wait: async ({ page, script }) => { await pages[page].waitForFunction(script); return null; },
+  // Not waitForFunction: it evaluates inside the page, whose policy forbids that.
+  wait: async ({ page, script }) => {
+    for (const end = Date.now() + 120_000; Date.now() < end; await new Promise((go) => setTimeout(go, 50))) {
+      // A page that is being left has nothing to evaluate in.
+      if (await pages[page].evaluate(script).catch(() => false)) return null;
+    }
+    throw new Error(`never: ${script}: ${await pages[page].evaluate("document.body.innerText")}`);
+  },
   offline: async ({ page, is }) => { await pages[page].context().setOffline(is); return null; },
   // A page of a foreign site, which has only this text.
   foreign: async ({ page, address, html }) => {

@@ -105,7 +105,7 @@ fn a_run_of_twenty_thousand_events_is_shown_in_parts_and_replayed_to_any_of_them
     assert!(window.text("nav.parts").contains("1–200 of 20,000"), "{}", window.text("nav.parts"));
     assert_eq!(window.evaluate("document.querySelectorAll('.ruling').length"), 200);
     window.click("nav.parts a:last-child");
-    window.wait("document.querySelector('.ruling:last-child .seq').innerText === '2'");
+    window.wait("document.querySelector('.ruling:last-child .seq').textContent === '2'");
     // Every event has an address, and the slider leads to it.
     window.evaluate(
         "{ const slider = document.getElementById('at'); slider.value = 12345; \

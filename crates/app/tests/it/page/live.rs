@@ -108,10 +108,7 @@ fn a_run_whose_process_died_is_shown_as_interrupted_without_any_event() {
     let script = place.write_outside("rehearsal.yaml", &Script::quick().text());
     let waiting = "sleep 600";
     let agent = format!("rehearsal:{script}");
-    place.write(
-        "remand.toml",
-        &format!("{TRIVIAL}\n[checks.wait]\ncommand = [\"sh\", \"-c\", \"{waiting}\"]\n"),
-    );
+    place.write("remand.toml", &format!("{TRIVIAL}\n[checks.wait]\ncommand = \"{waiting}\"\n"));
     place.git(&["add", "-A"]);
     place.git(&["commit", "-q", "-m", "A check that waits"]);
     let window = browser.profile(json!({}));

@@ -4,7 +4,7 @@ use super::browser::Browser;
 use super::live::path_of;
 use super::served::Served;
 use crate::place::Place;
-use crate::rehearsed::{SUB, Script, TEST_SUB, TRIVIAL, finding, implemented, review, role};
+use crate::rehearsed::{SUB, Script, finding, implemented, review, role};
 use serde_json::json;
 
 /// Text of an agent that would be a script if it were taken for HTML.
@@ -12,14 +12,13 @@ const HOSTILE: &str = "<img src=x onerror=\"document.title='owned'\"><script>doc
 
 /// A run whose review sends the work back once.
 fn corrected() -> Place {
-    let place = Place::configured(TRIVIAL);
+    // Its tests are found and run for real.
+    let place = Place::configured("");
     let major = finding("F-1", "major", HOSTILE);
-    let script = Script::of([
-        role("implementer").writes("sums/sub.py", SUB).says(implemented("")),
-        role("reviewer").round(1).says(review("code", "general", "needs-work", &[major])),
-        role("implementer").round(2).writes("tests/test_sub.py", TEST_SUB).says(implemented("")),
-        role("reviewer").round(2).says(review("code", "general", "approve", &[])),
-    ]);
+    let better = format!("# Takes b from a.\n{SUB}");
+    let script = Script::quick()
+        .with(role("reviewer").round(1).says(review("code", "general", "needs-revision", &[major])))
+        .with(role("implementer").round(2).writes("sums/sub.py", &better).says(implemented("")));
     let shown = place.quick(&script, &[]);
     assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
     place
@@ -107,7 +106,7 @@ fn a_finding_shows_its_life_and_leads_to_its_evidence_and_no_text_of_an_agent_is
     window.click("td.row a:has-text('unittest')");
     window.wait("document.querySelector('.facts') !== null");
     let facts = window.text(".facts");
-    assert!(facts.contains("python3 -m unittest") && facts.contains("exit code"), "{facts}");
+    assert!(facts.contains("-m unittest") && facts.contains("exit code"), "{facts}");
     window.click(".tests a");
     window.wait("document.querySelector('#history-heading') !== null");
     assert!(window.evaluate("document.querySelectorAll('tbody tr').length").as_u64() >= Some(2));
@@ -140,9 +139,7 @@ fn a_run_is_written_as_one_file_that_needs_no_script_and_no_server() {
     let window = browser.profile(json!({ "javaScriptEnabled": false }));
     window.call("goto", json!([format!("file://{file}")]));
     let shown = window.text("main");
-    for part in
-        [HOSTILE, "Corrected: the reporter accepted the changed work", "python3 -m unittest", "test_sub"]
-    {
+    for part in [HOSTILE, "Corrected: the reporter accepted the changed work", "-m unittest", "test_sub"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     let targets: std::collections::BTreeSet<&str> =
