@@ -32,5 +32,5 @@ pub use compare::{GuardComparison, compare};
 pub use lineup::{Lineup, Watcher};
 pub(crate) use project::ProjectName;
 pub use report::GauntletReport;
-pub use runners::{LeftOut, TestRunners};
+pub use runners::{LeftOutCases, TestRunners};
 pub use trial::TrialResult;

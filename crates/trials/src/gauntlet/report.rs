@@ -2,7 +2,7 @@
 
 use super::family::Family;
 use super::outcome::CaseVerdict;
-use super::runners::LeftOut;
+use super::runners::LeftOutCases;
 use super::trial::TrialResult;
 use remand_terminal::amount::time;
 use remand_terminal::table::{Cell, ColumnFit, TextTable, indented};
@@ -14,7 +14,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct GauntletReport {
     pub tried: Vec<TrialResult>,
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOutCases>,
     pub took: Duration,
 }
 

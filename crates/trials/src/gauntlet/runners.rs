@@ -15,7 +15,7 @@ pub struct TestRunners {
 
 /// Cases that cannot be played.
 #[derive(Debug)]
-pub struct LeftOut {
+pub struct LeftOutCases {
     pub cases: Vec<String>,
     /// The runner that they need.
     pub needs: &'static str,
@@ -33,7 +33,7 @@ impl TestRunners {
     }
 
     /// Separates the cases whose runner is missing.
-    pub fn divide(&self, choices: Vec<ChosenCase>) -> (Vec<ChosenCase>, Vec<LeftOut>) {
+    pub fn divide(&self, choices: Vec<ChosenCase>) -> (Vec<ChosenCase>, Vec<LeftOutCases>) {
         let is_there = |choice: &ChosenCase| self.has(choice.case.project.project().needs);
         let (played, missing): (Vec<_>, Vec<_>) = choices.into_iter().partition(is_there);
         let folder = self.folder.as_deref().unwrap_or(Path::new("DIR")).display().to_string();
@@ -49,7 +49,7 @@ impl TestRunners {
                 Needs::Vitest => ("vitest", format!("npm --prefix {folder}/npm install vitest jest")),
                 Needs::Jest => ("jest", format!("npm --prefix {folder}/npm install vitest jest")),
             };
-            (!cases.is_empty()).then_some(LeftOut { cases, needs, install, folder: folder.clone() })
+            (!cases.is_empty()).then_some(LeftOutCases { cases, needs, install, folder: folder.clone() })
         });
         (played, left_out.collect())
     }
