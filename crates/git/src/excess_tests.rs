@@ -104,7 +104,7 @@ fn a_sparse_giant_is_refused_where_git_would_read_it() {
     fixture.refuses(&refused, |root| {
         fs::create_dir(root.join("closed")).unwrap();
         sparse(&root.join("closed/sparse.bin"), size);
-        fs::set_permissions(root.join("closed"), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(root.join("closed"), fs::Permissions::from_mode(0o0)).unwrap();
     });
     let grown = [
         ExcessKind::FileSize { found: size, limit: 50_000_000 },

@@ -92,7 +92,7 @@ fn state(context: &CommandContext<'_>) -> Result<(PathBuf, Redactor), CommandFai
         let state = workplace::state(context, &repository, &config).ok_or_else(no_home)?;
         return Ok((state, host::redactor(&config)?));
     }
-    let environment = crate::environment::all();
+    let environment = environment::all();
     let config =
         Config::load(&Sources { repository: None, ..Sources::of(Path::new("/"), environment.clone()) })
             .map_err(CommandFailure::from)?;

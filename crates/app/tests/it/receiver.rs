@@ -28,7 +28,7 @@ impl LocalReceiver {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = format!("http://{}", listener.local_addr().expect("an address"));
         let (sender, received) = channel();
-        let mut statuses = first.to_vec().into_iter();
+        let mut statuses = first.iter().copied();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let Some(request) = read(&stream) else { continue };

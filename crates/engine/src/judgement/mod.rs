@@ -52,7 +52,7 @@ pub fn report(reader: &Reader, run: &RunId) -> Result<ChangeReport, Trouble> {
         .filter(|finding| !finding.id.starts_with("secret-"))
         .map(|finding| summary(finding, &checks))
         .collect();
-    findings.sort_by(|one, other| other.severity.cmp(&one.severity));
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let mut report = ChangeReport {
         format: ChangeReport::FORMAT,
         run: run.to_string(),

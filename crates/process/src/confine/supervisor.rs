@@ -138,7 +138,7 @@ pub(super) fn supervise(
         } else {
             match &init {
                 Some(channel) => end_init(channel, child),
-                None => drop(kill_descendants(getpid())),
+                None => kill_descendants(getpid()),
             }
             save_contacts();
             exit_with(end);

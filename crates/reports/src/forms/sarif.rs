@@ -11,7 +11,7 @@ const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 const MAX_RESULTS: usize = 5_000;
 
 /// The rules, each with what it finds.
-const RULES: [(&str, &str); 17] = [
+const RULES: [(&str, &str); 18] = [
     ("check-doubtful", "A check passes in a way that looks too easy."),
     ("check-failed", "A check that passed at the base fails."),
     ("gate", "The evidence does not suffice."),

@@ -36,7 +36,7 @@ impl GauntletReport {
         for tried in &self.tried {
             table.row(vec![
                 Cell::new(tried.choice.family().name()),
-                Cell::new(tried.choice.short().to_string()),
+                Cell::new(tried.choice.short()),
                 Cell::new(&tried.choice.case.title),
                 Cell::new(&tried.happened),
                 Cell::new(tried.verdict.name()).toned(tone(tried.verdict)),

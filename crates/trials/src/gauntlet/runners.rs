@@ -59,7 +59,7 @@ impl TestRunners {
         let Some((from, name)) = self.place(needs) else { return Ok(()) };
         let to = project.join(name);
         symlink(&from, &to).map_err(|error| {
-            CommandFailure::internal_error(&format!("{} cannot be linked", to.display()), &error)
+            CommandFailure::internal_error(format!("{} cannot be linked", to.display()), &error)
         })
     }
 

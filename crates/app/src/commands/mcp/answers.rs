@@ -75,7 +75,9 @@ pub fn answer(call: &ToolCall<'_>) -> Result<Value, CommandFailure> {
     let request = answering::submit(&store, &reader, &redactor, &gate, &answer)?;
     store.close();
     continue_run(call, &workplace, &gate.run, request)?;
-    Ok(json!({ "run": gate.run, "gate": gate.command, "option": option, "by": answer.by, "next": "call `wait`" }))
+    Ok(
+        json!({ "run": gate.run, "gate": gate.command, "option": option, "by": answer.by, "next": "call `wait`" }),
+    )
 }
 
 /// Why a client may not answer a gate.
