@@ -24,7 +24,7 @@ const BOUND: Duration = Duration::from_secs(60);
 
 impl LocalReceiver {
     /// Answers the first requests with these statuses, and every other with 200.
-    pub fn answering(first: &[u16]) -> LocalReceiver {
+    pub fn answering(first: &'static [u16]) -> LocalReceiver {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = format!("http://{}", listener.local_addr().expect("an address"));
         let (sender, received) = channel();
