@@ -89,7 +89,7 @@ pub use plan::{CheckPlan, CheckRequest, CheckRun, Selection};
 pub use plant::{Plant, PlantedFailure, plant};
 pub use probe::ToolProbe;
 pub use proof::{
-    HuntEnd, HuntedChange, MutantHunt, TestInQuestion, Trial, asserts_in_test_code, at_base,
+    HuntEnd, HuntedChange, MutantHunt, MutantTrial, TestInQuestion, asserts_in_test_code, at_base,
     tests_in_question,
 };
 pub use provable::why_unprovable;

@@ -21,7 +21,7 @@ const MAX_WIDTH: i32 = 320;
 
 /// Where an edge leaves its box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Side {
+pub enum CardSide {
     Left,
     Right,
     /// Down to the box below; the label is next to the arrow.
@@ -35,7 +35,7 @@ pub enum Side {
 pub struct CardRow {
     /// The index of the edge.
     pub edge: usize,
-    pub side: Side,
+    pub side: CardSide,
     pub tone: EdgeTone,
     /// The name of the phase or end that the edge leads to.
     pub target: String,
@@ -68,7 +68,7 @@ impl Card {
         id: PhaseId,
         edges: &[RouteEdge],
         marks: Option<(&RunMarks, &EdgeMarks)>,
-        side: impl Fn(&RouteEdge) -> Side,
+        side: impl Fn(&RouteEdge) -> CardSide,
     ) -> Card {
         let phase = program.phase(id);
         let head: Vec<String> = [vec![who(program, phase)], remarks(program, phase)].concat();
@@ -82,7 +82,7 @@ impl Card {
             // A no-break space keeps the budget on the same line as its slash.
             let text = edge_text(program, at, edges, marks).replace(" / ", " /\u{a0}");
             let side = side(edge);
-            if side == Side::Below {
+            if side == CardSide::Below {
                 below.push((text, edge.tone()));
                 down.push(at);
                 continue;

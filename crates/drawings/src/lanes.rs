@@ -1,6 +1,6 @@
 //! The lines of the drawing: edges to the same phase join in one vertical lane, and no two lanes overlap.
 
-use crate::card::{Card, Side};
+use crate::card::{Card, CardSide};
 use crate::edges::{EdgeKind, EdgeTarget, EdgeTone, RouteEdge};
 use remand_kernel::ids::PhaseId;
 use remand_kernel::program::Program;
@@ -65,26 +65,26 @@ pub struct DrawnPoint {
 }
 
 /// Where an edge leaves its box.
-pub fn side(program: &Program, edge: &RouteEdge, last: Option<PhaseId>) -> Side {
+pub fn side(program: &Program, edge: &RouteEdge, last: Option<PhaseId>) -> CardSide {
     let phase = program.phase(edge.from);
     match (&edge.to, channel(program, edge)) {
-        (EdgeTarget::End(crate::edges::RunEnd::Done), _) if last == Some(edge.from) => Side::Below,
-        (EdgeTarget::End(_) | EdgeTarget::Caller, _) => Side::Inside,
-        (EdgeTarget::Phase(_) | EdgeTarget::Injector, None) => Side::Inside,
+        (EdgeTarget::End(crate::edges::RunEnd::Done), _) if last == Some(edge.from) => CardSide::Below,
+        (EdgeTarget::End(_) | EdgeTarget::Caller, _) => CardSide::Inside,
+        (EdgeTarget::Phase(_) | EdgeTarget::Injector, None) => CardSide::Inside,
         (EdgeTarget::Phase(_), Some(_))
             if matches!(edge.kind, EdgeKind::Next | EdgeKind::Pass) && !phase.aside =>
         {
-            Side::Below
+            CardSide::Below
         }
-        (_, Some(Channel::Left | Channel::InnerLeft(_))) => Side::Left,
+        (_, Some(Channel::Left | Channel::InnerLeft(_))) => CardSide::Left,
         (_, Some(Channel::Middle)) => {
             if phase.aside {
-                Side::Left
+                CardSide::Left
             } else {
-                Side::Right
+                CardSide::Right
             }
         }
-        (_, Some(Channel::Right | Channel::InnerRight(_))) => Side::Right,
+        (_, Some(Channel::Right | Channel::InnerRight(_))) => CardSide::Right,
     }
 }
 
@@ -116,8 +116,8 @@ pub fn wires(program: &Program, edges: &[RouteEdge], last: Option<PhaseId>) -> V
             continue;
         };
         match side(program, edge, last) {
-            Side::Below | Side::Inside => continue,
-            Side::Left | Side::Right => {}
+            CardSide::Below | CardSide::Inside => continue,
+            CardSide::Left | CardSide::Right => {}
         }
         let same =
             |wire: &&mut DrawnWire| wire.channel == channel && wire.to == edge.to && wire.tone == edge.tone();
@@ -151,11 +151,11 @@ impl DrawnWire {
     }
 
     /// The side at which the wire enters the target's box.
-    pub fn entry_side(&self, aside: bool) -> Side {
+    pub fn entry_side(&self, aside: bool) -> CardSide {
         match self.channel {
-            Channel::Left | Channel::InnerLeft(_) => Side::Left,
-            Channel::Middle if aside => Side::Left,
-            Channel::Middle | Channel::Right | Channel::InnerRight(_) => Side::Right,
+            Channel::Left | Channel::InnerLeft(_) => CardSide::Left,
+            Channel::Middle if aside => CardSide::Left,
+            Channel::Middle | Channel::Right | Channel::InnerRight(_) => CardSide::Right,
         }
     }
 
@@ -168,7 +168,7 @@ impl DrawnWire {
     pub fn find_sources(&mut self, cards: &[&Card]) {
         for card in cards {
             for row in card.rows.iter().filter(|row| self.edges.contains(&row.edge)) {
-                let x = if row.side == Side::Left { card.x } else { card.x + card.width };
+                let x = if row.side == CardSide::Left { card.x } else { card.x + card.width };
                 self.sources.push(DrawnPoint { x, y: card.port(row) });
                 self.source_edges.push(row.edge);
             }

@@ -5,7 +5,7 @@
 //! coincide.
 
 use crate::asides::{order_asides, vertical_positions};
-use crate::card::{Card, ENTRY_DISTANCE, ROW, Side};
+use crate::card::{Card, CardSide, ENTRY_DISTANCE, ROW};
 use crate::edges::RouteEdge;
 use crate::lanes::{Channel, DrawnPoint, DrawnWire, LANE_DISTANCE, assign_lanes, side, wires};
 use crate::marks::{EdgeMarks, RunMarks};
@@ -76,14 +76,17 @@ impl Layout {
 
     /// Sets widths, and heights with room for the arrows that enter.
     fn set_sizes(&mut self, program: &Program) {
-        let mut entries: BTreeMap<(PhaseId, Side), i32> = BTreeMap::new();
+        let mut entries: BTreeMap<(PhaseId, CardSide), i32> = BTreeMap::new();
         for wire in &self.wires {
             for id in wire.targets(program) {
                 *entries.entry((id, wire.entry_side(program.phase(id).aside))).or_insert(0) += 1;
             }
         }
         let max_entries = |id: PhaseId| {
-            [Side::Left, Side::Right].map(|side| *entries.get(&(id, side)).unwrap_or(&0)).into_iter().max()
+            [CardSide::Left, CardSide::Right]
+                .map(|side| *entries.get(&(id, side)).unwrap_or(&0))
+                .into_iter()
+                .max()
         };
         let column: i32 =
             self.main.iter().chain(self.inner.values().flatten()).map(|card| card.width).max().unwrap_or(0);
@@ -215,7 +218,7 @@ impl Layout {
 
     /// Finds the points at which wires leave and enter boxes.
     fn connect(&mut self, program: &Program) {
-        let mut entries: BTreeMap<(PhaseId, Side), i32> = BTreeMap::new();
+        let mut entries: BTreeMap<(PhaseId, CardSide), i32> = BTreeMap::new();
         let mut wires = std::mem::take(&mut self.wires);
         let cards = self.cards();
         for wire in &mut wires {
@@ -231,7 +234,7 @@ impl Layout {
                     (Channel::InnerRight(_), Some(last)) => {
                         DrawnPoint { x: last.x + last.width, y: bar_top(last) + *number * ENTRY_DISTANCE }
                     }
-                    (_, _) if side == Side::Left => {
+                    (_, _) if side == CardSide::Left => {
                         DrawnPoint { x: card.x, y: card.y + *number * ENTRY_DISTANCE }
                     }
                     (_, _) => DrawnPoint { x: card.x + card.width, y: card.y + *number * ENTRY_DISTANCE },

@@ -1,6 +1,6 @@
 //! The drawing as SVG. It needs no browser and no fonts, and the same program gives the same bytes.
 
-use crate::card::{Card, CardRow, NAME_SIZE, PADDING, ROW, Side, TEXT_SIZE};
+use crate::card::{Card, CardRow, CardSide, NAME_SIZE, PADDING, ROW, TEXT_SIZE};
 use crate::edges::{EdgeTone, edges};
 use crate::lanes::DrawnPoint;
 use crate::layout::{BAR_HEIGHT, Layout, bar_top, layout};
@@ -236,16 +236,16 @@ fn draw_head(pen: &Pen<'_>, card: &Card, out: &mut String) {
 fn draw_rows(card: &Card, out: &mut String) {
     for row in &card.rows {
         match row.side {
-            Side::Left | Side::Right => draw_row(card, row, out),
-            Side::Inside => draw_end_row(card, row, out),
-            Side::Below => {}
+            CardSide::Left | CardSide::Right => draw_row(card, row, out),
+            CardSide::Inside => draw_end_row(card, row, out),
+            CardSide::Below => {}
         }
     }
 }
 
 /// Draws a row whose line leaves at the left or right, with the target at that side.
 fn draw_row(card: &Card, row: &CardRow, out: &mut String) {
-    let left = row.side == Side::Left;
+    let left = row.side == CardSide::Left;
     let (x, anchor) = if left { (card.x + PADDING, "start") } else { (card.x + card.width - PADDING, "end") };
     let target_width = width(&row.target, TEXT_SIZE + 1) + 14;
     for (at, line) in row.lines.iter().enumerate() {

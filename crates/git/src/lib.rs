@@ -33,6 +33,7 @@ mod scan;
 mod side_repository;
 mod snapshot;
 mod submodules;
+mod tree_limits;
 mod worktree;
 
 mod branch;
@@ -59,7 +60,6 @@ pub use branch::FileContents;
 pub use commit::FinalCommit;
 pub use diff::{ChangeKind, ChangedPath, PathKind};
 pub use error::{GitError, UserProgram};
-pub use excess::{Excess, ExcessKind, TreeLimits};
 pub use given::{CommitMerge, FastForward};
 pub use hand_over::HandOver;
 pub use hooks::{HookFiles, SetUpHooks};
@@ -81,6 +81,7 @@ pub use rollback::{RollbackResult, RunCommits, has_committed, rollback};
 pub use run::{CommitState, RunTrees};
 pub use stale::{BranchFate, StaleRun, clean, is_cleaned, stale_runs};
 pub use temporary_checkout::TemporaryCheckout;
+pub use tree_limits::{Excess, ExcessKind, TreeLimits};
 pub use undo::UndoneTasks;
 pub use worktree::WorkTree;
 

@@ -155,6 +155,7 @@ column_words! {
         NoteKind::Lesson => "lesson",
         NoteKind::Regression => "regression",
         NoteKind::Proposal => "proposal",
+        NoteKind::Unenforced => "unenforced",
         NoteKind::Mapped => "mapped",
         NoteKind::Interrupted => "interrupted",
     }

@@ -422,6 +422,8 @@ pub enum NoteKind {
     Concern,
     /// A warning about the checkout, a hook, or a limit that cannot be enforced.
     Warning,
+    /// Something that the sandbox cannot enforce on this machine.
+    Unenforced,
     /// A decision for the decisions log.
     Decision,
     /// A lesson for later runs in the same repository.

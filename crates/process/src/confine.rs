@@ -14,6 +14,7 @@ mod contacts;
 mod devices;
 #[cfg(target_os = "linux")]
 mod ended;
+mod enforcement;
 #[cfg(target_os = "linux")]
 mod filter;
 #[cfg(target_os = "linux")]
@@ -22,10 +23,12 @@ mod gateway;
 mod hello;
 #[cfg(target_os = "linux")]
 mod init;
+mod isolation;
 #[cfg(target_os = "linux")]
 mod landlocked;
 mod limits;
 #[cfg(target_os = "linux")]
+mod mounting;
 mod mounts;
 #[cfg(target_os = "linux")]
 mod namespaces;
@@ -52,9 +55,8 @@ mod view;
 mod walls;
 
 pub use contacts::{Contacts, Traffic};
-pub use policy::{
-    ConfineError, Enforcement, EnforcementLevel, Policy, PrivateFolders, TEMPORARY_FOLDERS, UNCONFINED,
-};
+pub use enforcement::{Enforcement, EnforcementLevel};
+pub use policy::{ConfineError, Policy, PrivateFolders, TEMPORARY_FOLDERS, UNCONFINED};
 pub use privacy::Privacy;
 pub use service::{PROXY_VARIABLES, ServiceAddress};
 pub use walls::{Ground, Wall, WallLevel, WallState, table};

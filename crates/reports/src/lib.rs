@@ -9,7 +9,7 @@ mod report;
 
 pub use checked::{CheckOrigin, CheckSummary, CheckVerdict, TestChange, TestSummary};
 pub use forms::{PAYLOAD_TYPE, ReportForm, envelope, pre_authentication, statement};
-pub use proofs::{MutantFate, MutantSummary, ProofSummary, ProvenTest, TestProof};
+pub use proofs::{MutantSummary, ProofSummary, ReportedFate, ReportedProof, ReportedTest};
 pub use report::{
     ChangeReport, ChangeSource, ChangeVerdict, FindingSummary, FirstLook, JudgedChange, JudgedPart,
     OldTestsSummary, SecretSummary, TestRelease, Unmeasured, UnmeasuredKind,

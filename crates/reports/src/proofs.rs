@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 pub struct ProofSummary {
     /// New and changed tests, and the tests that the request named.
-    pub tests: Vec<ProvenTest>,
+    pub tests: Vec<ReportedTest>,
     pub mutants: Vec<MutantSummary>,
     /// The time that the proofs took.
     pub spent_ms: u64,
@@ -19,30 +19,30 @@ pub struct ProofSummary {
 impl ProofSummary {
     /// Number of mutants that no test noticed.
     pub fn survivors(&self) -> usize {
-        self.mutants.iter().filter(|mutant| mutant.fate == MutantFate::Survived).count()
+        self.mutants.iter().filter(|mutant| mutant.fate == ReportedFate::Survived).count()
     }
 
     /// Whether the change alters behaviour and no test notices.
     pub fn is_unnoticed(&self) -> bool {
-        let is_red = self.tests.iter().any(|test| test.proof == TestProof::RedAtBase);
-        let is_killed = self.mutants.iter().any(|mutant| matches!(mutant.fate, MutantFate::Killed { .. }));
+        let is_red = self.tests.iter().any(|test| test.proof == ReportedProof::RedAtBase);
+        let is_killed = self.mutants.iter().any(|mutant| matches!(mutant.fate, ReportedFate::Killed { .. }));
         let is_alive =
-            |mutant: &MutantSummary| matches!(mutant.fate, MutantFate::Survived | MutantFate::NotReached);
+            |mutant: &MutantSummary| matches!(mutant.fate, ReportedFate::Survived | ReportedFate::NotReached);
         !is_red && !is_killed && self.mutants.iter().any(is_alive)
     }
 }
 
 /// A test, and what shows that it can fail.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProvenTest {
+pub struct ReportedTest {
     pub test: String,
-    pub proof: TestProof,
+    pub proof: ReportedProof,
 }
 
 /// What shows that a test can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum TestProof {
+pub enum ReportedProof {
     /// One of its assertions fails on the base's code.
     RedAtBase,
     /// It needs something that the change adds.
@@ -63,13 +63,13 @@ pub struct MutantSummary {
     pub place: Location,
     /// What was changed, for example "`<` became `<=`".
     pub change: String,
-    pub fate: MutantFate,
+    pub fate: ReportedFate,
 }
 
 /// What became of a mutant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum MutantFate {
+pub enum ReportedFate {
     /// A test failed because of it.
     Killed { test: String },
     /// Tests ran the line, and none failed.

@@ -232,7 +232,7 @@ pub enum UnmeasuredKind {
 mod tests {
     use super::*;
     use crate::checked::{CheckOrigin, TestSummary};
-    use crate::proofs::{MutantFate, MutantSummary, ProvenTest, TestProof};
+    use crate::proofs::{MutantSummary, ReportedFate, ReportedProof, ReportedTest};
     use remand_kernel::evidence::Tier;
 
     fn report() -> ChangeReport {
@@ -282,12 +282,12 @@ mod tests {
             releases: Vec::new(),
             old_tests: vec![OldTestsSummary { check: "unit".into(), passed: true, reason: "2 of 2".into() }],
             proofs: Some(ProofSummary {
-                tests: vec![ProvenTest { test: "adds".into(), proof: TestProof::RedAtBase }],
+                tests: vec![ReportedTest { test: "adds".into(), proof: ReportedProof::RedAtBase }],
                 mutants: vec![MutantSummary {
                     identity: "m1".into(),
                     place: place("src/lib.rs", 3),
                     change: "`<` became `<=`".into(),
-                    fate: MutantFate::Killed { test: "adds".into() },
+                    fate: ReportedFate::Killed { test: "adds".into() },
                 }],
                 spent_ms: 10,
                 summary: String::new(),

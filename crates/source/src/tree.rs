@@ -29,11 +29,6 @@ impl<'t> ParsedSource<'t> {
         self.tree.root_node()
     }
 
-    /// The tokens of the whole text, without comments.
-    pub fn all_tokens(&self) -> Vec<String> {
-        crate::tests::tokens(self, self.root())
-    }
-
     /// The text of a node.
     pub fn text_of(&self, node: Node<'_>) -> &'t str {
         self.text.get(node.byte_range()).unwrap_or_default()

@@ -65,7 +65,7 @@ pub fn lines(run: &RunId, change: &RunChange) -> Vec<ProgressLine> {
             NoteKind::Violation => add(Tone::Bad, format!("! violation: {text}")),
             NoteKind::Degradation => add(Tone::Doubtful, format!("! degraded: {text}")),
             NoteKind::Concern => add(Tone::Doubtful, format!("! concern: {text}")),
-            NoteKind::Warning => add(Tone::Doubtful, format!("! {text}")),
+            NoteKind::Warning | NoteKind::Unenforced => add(Tone::Doubtful, format!("! {text}")),
             NoteKind::Regression => add(Tone::Bad, format!("! regression: {text}")),
             NoteKind::Interrupted => add(Tone::Doubtful, format!("! {text}")),
             NoteKind::Decision | NoteKind::Lesson | NoteKind::Proposal | NoteKind::Mapped => {}

@@ -102,7 +102,8 @@ fn names<'s>(sides: &'s Sides, version: impl Fn(&'s ChangedFile) -> &'s FileVers
             source.definitions().into_iter().filter(|definition| !is_for_tests(definition.start));
         found.extend(definitions.map(|definition| (definition.name, NameClass::Definition(definition.kind))));
         let code = with_test_parts(language, text, "").text;
-        let tokens = ParsedSource::parse(language, &code).map(|source| source.all_tokens());
+        let tokens = ParsedSource::parse(language, &code)
+            .map(|source| remand_source::tests::tokens(&source, source.root()));
         let words = tokens.into_iter().flatten().filter(|token| is_identifier(token));
         found.extend(words.map(|word| (word, NameClass::Word)));
     }

@@ -1,7 +1,7 @@
 //! What releases a test that does not pass as it was.
 
 use super::gone_names::GoneNames;
-use super::values::{Replacement, is_value, names_value, plain_tokens, replacements};
+use super::values::{ValueChange, is_value, names_value, plain_tokens, replacements};
 use super::{BrokenHow, BrokenTest};
 use crate::asked::asks_to_update;
 use crate::failure::{assertion_failures, is_short_for};
@@ -12,6 +12,7 @@ use crate::result::CheckResult;
 use crate::sides::{ChangedFile, Reason, Side, Sides};
 use crate::spec::Parser;
 use remand_kernel::change::TestEnd;
+use remand_source::tests::tokens;
 use remand_source::{Language, ParsedSource};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -125,7 +126,7 @@ impl Release<'_> {
 
     /// The values that the change replaces in what a test expects, and the values of the test that stay. `None` if the
     /// change does more to the test.
-    fn replaced(&self, subject: &TestSubject) -> Option<(Vec<Replacement>, Vec<String>)> {
+    fn replaced(&self, subject: &TestSubject) -> Option<(Vec<ValueChange>, Vec<String>)> {
         let path = subject.files.first()?;
         let changed: Vec<&ChangedFile> = self.sides.of_tests().map(|(file, _)| file).collect();
         let own = changed.iter().find(|file| file.path == *path);
@@ -140,7 +141,7 @@ impl Release<'_> {
             Some(file) => tokens_in(file.head.text())?,
             None => before.clone(),
         };
-        let kept = |replaced: &[Replacement]| -> Vec<String> {
+        let kept = |replaced: &[ValueChange]| -> Vec<String> {
             let is_kept = |token: &&String| !replaced.iter().any(|one| one.old.contains(token));
             before.iter().filter(|token| is_value(token)).filter(is_kept).cloned().collect()
         };
@@ -153,7 +154,7 @@ impl Release<'_> {
         let mut all = Vec::new();
         if let Some(file) = own {
             let (old, new) = (file.base.text().unwrap_or_default(), file.head.text().unwrap_or_default());
-            let of_values = |one: &Replacement| one.is_of_values() && !one.old.is_empty();
+            let of_values = |one: &ValueChange| one.is_of_values() && !one.old.is_empty();
             let tokens = |text: &str| file_tokens(path, text);
             all.extend(replacements(&tokens(old)?, &tokens(new)?)?.into_iter().filter(of_values));
         }
@@ -175,9 +176,9 @@ impl Release<'_> {
 }
 
 /// The replacements, if all of them are of values. What is only added cannot weaken a test that fails.
-fn only_values(found: Vec<Replacement>) -> Option<Vec<Replacement>> {
-    let found: Vec<Replacement> = found.into_iter().filter(|one| !one.old.is_empty()).collect();
-    found.iter().all(Replacement::is_of_values).then_some(found)
+fn only_values(found: Vec<ValueChange>) -> Option<Vec<ValueChange>> {
+    let found: Vec<ValueChange> = found.into_iter().filter(|one| !one.old.is_empty()).collect();
+    found.iter().all(ValueChange::is_of_values).then_some(found)
 }
 
 fn test_tokens(path: &str, text: &str, test: &[String]) -> Option<Vec<String>> {
@@ -186,5 +187,6 @@ fn test_tokens(path: &str, text: &str, test: &[String]) -> Option<Vec<String>> {
 }
 
 fn file_tokens(path: &str, text: &str) -> Option<Vec<String>> {
-    Some(ParsedSource::parse(Language::of(Path::new(path))?, text)?.all_tokens())
+    let source = ParsedSource::parse(Language::of(Path::new(path))?, text)?;
+    Some(tokens(&source, source.root()))
 }

@@ -26,13 +26,13 @@ const PUNCTUATION: [(&str, &[&str]); 12] = [
 
 /// Tokens that one version has in place of others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Replacement {
+pub struct ValueChange {
     pub old: Vec<String>,
     pub new: Vec<String>,
 }
 
 /// The differences between two token sequences; `None` if they are too long to compare.
-pub fn replacements(old: &[String], new: &[String]) -> Option<Vec<Replacement>> {
+pub fn replacements(old: &[String], new: &[String]) -> Option<Vec<ValueChange>> {
     let start = old.iter().zip(new).take_while(|(one, other)| one == other).count();
     let end = old[start..]
         .iter()
@@ -55,10 +55,10 @@ pub fn replacements(old: &[String], new: &[String]) -> Option<Vec<Replacement>> 
             };
         }
     }
-    let (mut i, mut j, mut found, mut open) = (0, 0, Vec::new(), Replacement::default());
+    let (mut i, mut j, mut found, mut open) = (0, 0, Vec::new(), ValueChange::default());
     while i < old.len() || j < new.len() {
         if i < old.len() && j < new.len() && old[i] == new[j] {
-            if open != Replacement::default() {
+            if open != ValueChange::default() {
                 found.push(std::mem::take(&mut open));
             }
             (i, j) = (i + 1, j + 1);
@@ -70,13 +70,13 @@ pub fn replacements(old: &[String], new: &[String]) -> Option<Vec<Replacement>> 
             j += 1;
         }
     }
-    if open != Replacement::default() {
+    if open != ValueChange::default() {
         found.push(open);
     }
     Some(found)
 }
 
-impl Replacement {
+impl ValueChange {
     /// Whether nothing but values and punctuation differs.
     pub fn is_of_values(&self) -> bool {
         let is_harmless = |token: &String| is_value(token) || !token.chars().any(char::is_alphanumeric);

@@ -32,7 +32,7 @@ pub struct HuntedChange<'h> {
 
 /// A copy of the code to run the checks on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trial {
+pub enum MutantTrial {
     /// A copy in which every function with one of these mutants fails as soon as it is called. The tests that then fail
     /// are those that reach such a function.
     Probe {
@@ -46,14 +46,14 @@ pub enum Trial {
     },
 }
 
-impl Trial {
+impl MutantTrial {
     /// The files that differ from the code.
     pub fn texts(&self) -> Vec<(&Path, &str)> {
         match self {
-            Trial::Probe { texts, .. } => {
+            MutantTrial::Probe { texts, .. } => {
                 texts.iter().map(|(path, text)| (path.as_path(), text.as_str())).collect()
             }
-            Trial::Mutant { path, text, .. } => vec![(path, text)],
+            MutantTrial::Mutant { path, text, .. } => vec![(path, text)],
         }
     }
 }
@@ -114,7 +114,7 @@ impl<'h> MutantHunt<'h> {
     }
 
     /// The next copy to try; `None` if nothing is left to show.
-    pub fn next_trial(&mut self) -> Option<Trial> {
+    pub fn next_trial(&mut self) -> Option<MutantTrial> {
         if self.mutants.is_empty() || self.is_noticed && !self.has_open_tests() {
             return None;
         }
@@ -148,14 +148,14 @@ impl<'h> MutantHunt<'h> {
         self.started.insert(mutant);
         let path = self.mutants[mutant].path.clone();
         let text = self.mutants[mutant].apply(self.text(&path)?);
-        Some(Trial::Mutant { mutant, path, text })
+        Some(MutantTrial::Mutant { mutant, path, text })
     }
 
     /// Records the results of the checks on a copy.
-    pub fn record(&mut self, trial: &Trial, results: &[CheckResult]) {
+    pub fn record(&mut self, trial: &MutantTrial, results: &[CheckResult]) {
         match trial {
-            Trial::Probe { mutants, .. } => self.record_probe(mutants, results),
-            Trial::Mutant { mutant, path, text } => self.record_mutant(*mutant, (path, text), results),
+            MutantTrial::Probe { mutants, .. } => self.record_probe(mutants, results),
+            MutantTrial::Mutant { mutant, path, text } => self.record_mutant(*mutant, (path, text), results),
         }
     }
 
@@ -231,7 +231,7 @@ impl<'h> MutantHunt<'h> {
         self.change.files.iter().find(|file| file.path == path).map(|file| file.text)
     }
 
-    fn probe(&self, mutants: Vec<usize>) -> Option<Trial> {
+    fn probe(&self, mutants: Vec<usize>) -> Option<MutantTrial> {
         let chosen: Vec<&Mutant> = mutants.iter().map(|at| &self.mutants[*at]).collect();
         let texts: BTreeMap<PathBuf, String> = self
             .change
@@ -240,7 +240,7 @@ impl<'h> MutantHunt<'h> {
             .filter_map(|file| Some((file.path.to_path_buf(), probe(file, &chosen)?)))
             .collect();
         let mutants = mutants.into_iter().filter(|at| texts.contains_key(&self.mutants[*at].path)).collect();
-        (!texts.is_empty()).then(|| Trial::Probe { mutants, texts: texts.into_iter().collect() })
+        (!texts.is_empty()).then(|| MutantTrial::Probe { mutants, texts: texts.into_iter().collect() })
     }
 
     fn record_probe(&mut self, mutants: &[usize], results: &[CheckResult]) {

@@ -12,5 +12,5 @@ mod question;
 mod proof_tests;
 
 pub use at_base::at_base;
-pub use hunt::{HuntEnd, HuntedChange, MutantHunt, Trial, asserts_in_test_code};
+pub use hunt::{HuntEnd, HuntedChange, MutantHunt, MutantTrial, asserts_in_test_code};
 pub use question::{TestInQuestion, tests_in_question};

@@ -1,6 +1,6 @@
 //! What must be exchanged in one version so that it has the production code of that version and the tests of the other.
 
-use super::manifest::Manifest;
+use super::manifest::TestManifest;
 use super::{ChangedFile, FileVersion, Side, Sides};
 use remand_source::{ComposedFile, Language, with_test_parts};
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,7 +85,7 @@ impl Composition {
 }
 
 fn mixed(path: &str, code: &str, tests: &str) -> Option<ComposedFile> {
-    if let Some(manifest) = Manifest::of(path) {
+    if let Some(manifest) = TestManifest::of(path) {
         return Some(ComposedFile { text: manifest.with_test_settings(code, tests), unplaced: Vec::new() });
     }
     Some(with_test_parts(Language::of(Path::new(path))?, code, tests))

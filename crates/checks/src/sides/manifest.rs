@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 /// The kinds of manifests that are divided into two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manifest {
+pub enum TestManifest {
     Cargo,
     Package,
     Pyproject,
@@ -63,13 +63,13 @@ const PYPROJECT: [&str; 10] = [
     "dependency-groups",
 ];
 
-impl Manifest {
+impl TestManifest {
     /// The kind of a file, by its name.
-    pub fn of(path: &str) -> Option<Manifest> {
+    pub fn of(path: &str) -> Option<TestManifest> {
         match path.rsplit('/').next()? {
-            "Cargo.toml" => Some(Manifest::Cargo),
-            "package.json" => Some(Manifest::Package),
-            "pyproject.toml" => Some(Manifest::Pyproject),
+            "Cargo.toml" => Some(TestManifest::Cargo),
+            "package.json" => Some(TestManifest::Package),
+            "pyproject.toml" => Some(TestManifest::Pyproject),
             _ => None,
         }
     }
@@ -84,34 +84,36 @@ impl Manifest {
         let (mut manifest, settings) = (self.read(code)?, self.read(tests)?);
         let before = manifest.clone();
         let keys: &[&str] = match self {
-            Manifest::Cargo => &CARGO,
-            Manifest::Package => &PACKAGE,
-            Manifest::Pyproject => &PYPROJECT,
+            TestManifest::Cargo => &CARGO,
+            TestManifest::Package => &PACKAGE,
+            TestManifest::Pyproject => &PYPROJECT,
         };
         for key in keys {
             let path: Vec<&str> = key.split('.').collect();
             exchange(&mut manifest, &settings, &path);
         }
         match self {
-            Manifest::Cargo => {
+            TestManifest::Cargo => {
                 restore_members(&mut manifest, &before);
                 ["bin", "example"].iter().for_each(|kind| exchange_targets(&mut manifest, &settings, kind));
             }
-            Manifest::Package | Manifest::Pyproject => {}
+            TestManifest::Package | TestManifest::Pyproject => {}
         }
         if manifest == before {
             return None;
         }
         match self {
-            Manifest::Cargo | Manifest::Pyproject => toml::to_string(&manifest).ok(),
-            Manifest::Package => serde_json::to_string_pretty(&manifest).ok().map(|text| format!("{text}\n")),
+            TestManifest::Cargo | TestManifest::Pyproject => toml::to_string(&manifest).ok(),
+            TestManifest::Package => {
+                serde_json::to_string_pretty(&manifest).ok().map(|text| format!("{text}\n"))
+            }
         }
     }
 
     fn read(self, text: &str) -> Option<Value> {
         match self {
-            Manifest::Cargo | Manifest::Pyproject => toml::from_str(text).ok(),
-            Manifest::Package => serde_json::from_str(text).ok(),
+            TestManifest::Cargo | TestManifest::Pyproject => toml::from_str(text).ok(),
+            TestManifest::Package => serde_json::from_str(text).ok(),
         }
     }
 }

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 pub use composition::{Composition, Half};
-use manifest::Manifest;
+use manifest::TestManifest;
 use settings::RunnerSettings;
 
 /// One file that differs between base and head. Content that is not text is neither code nor settings.
@@ -185,7 +185,7 @@ impl Finder<'_> {
         let path = file.path.as_str();
         let folders: BTreeSet<String> = self.specs.iter().map(|spec| spec.folder.clone()).collect();
         let (before, after) = (file.base.text(), file.head.text());
-        if Manifest::of(path).is_some() && file.base != FileVersion::Absent {
+        if TestManifest::of(path).is_some() && file.base != FileVersion::Absent {
             return Side::Both;
         }
         if decided_by(path, before, after, &folders).is_some() {

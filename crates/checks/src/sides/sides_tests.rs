@@ -235,7 +235,7 @@ fn a_composition_exchanges_the_side_of_the_tests_and_keeps_the_production_code()
 fn a_composed_manifest_has_new_dependencies_and_the_old_way_to_start_tests() {
     let before = r#"{"type": "module", "scripts": {"test": "vitest run"}, "jest": {"verbose": true}}"#;
     let after = r#"{"type": "module", "scripts": {"test": "true", "pretest": "node cheat.js"}, "vitest": {}, "dependencies": {"left-pad": "1"}}"#;
-    let text = Manifest::Package.with_test_settings(after, before);
+    let text = TestManifest::Package.with_test_settings(after, before);
     let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(manifest["scripts"], serde_json::json!({"test": "vitest run"}));
     assert_eq!(manifest["dependencies"]["left-pad"], "1");
@@ -243,12 +243,12 @@ fn a_composed_manifest_has_new_dependencies_and_the_old_way_to_start_tests() {
     let before = "[project]\nname = \"a\"\n[tool.pytest.ini_options]\naddopts = \"-q\"\n";
     let after =
         "[project]\nname = \"a\"\ndependencies = [\"b\"]\n[tool.pytest.ini_options]\naddopts = \"-k none\"\n";
-    let text = Manifest::Pyproject.with_test_settings(after, before);
+    let text = TestManifest::Pyproject.with_test_settings(after, before);
     assert!(text.contains("-q") && text.contains("\"b\"") && !text.contains("-k none"), "{text}");
     let plain = "[project]\nname = \"a\"\n# a comment\n";
-    assert_eq!(Manifest::Pyproject.with_test_settings(plain, "[project]\nname = \"b\"\n"), plain);
+    assert_eq!(TestManifest::Pyproject.with_test_settings(plain, "[project]\nname = \"b\"\n"), plain);
     let cargo = "[package]\nname = \"a\"\n[[example]]\nname = \"e\"\ntest = false\n";
-    let text = Manifest::Cargo.with_test_settings(cargo, &cargo.replace("false", "true"));
+    let text = TestManifest::Cargo.with_test_settings(cargo, &cargo.replace("false", "true"));
     assert!(text.contains("test = true"), "{text}");
 }
 

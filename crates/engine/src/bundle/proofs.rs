@@ -1,7 +1,7 @@
 //! What shows that the tests of the change can fail.
 
 use super::{Page, cell};
-use crate::operations::{OLD_TESTS, PROOF};
+use crate::row_names::{OLD_TESTS, PROOF};
 use remand_ledger::proof::{MutantFate, TestOrigin, TestProof};
 use remand_ledger::query::{CheckRow, MutantRow, TestProofRow};
 use remand_ledger::{LedgerError, Reader, RunId};

@@ -1,7 +1,7 @@
 //! The checks of a judged change, test by test, compared with the base.
 
-use crate::operations::OLD_TESTS;
 use crate::red_tests::baseline_results;
+use crate::row_names::OLD_TESTS;
 use crate::site::Trouble;
 use remand_checks::{CheckResult, CheckSpec, ReadBack, TestListing, read_back};
 use remand_kernel::change::{TestEnd, TestResult};

@@ -22,9 +22,6 @@ use remand_reports::{
     TestChange, Unmeasured, UnmeasuredKind,
 };
 
-/// The prefix of a note about a property that the sandbox does not hold.
-const NOT_HELD: &str = "not enforced on this machine: ";
-
 /// The operations that judge by the evidence gate.
 const GATES: [&str; 2] = ["checks", "integrate"];
 
@@ -202,16 +199,20 @@ fn phrase(change: TestChange) -> &'static str {
 fn unmeasured(reader: &Reader, run: &RunId, rows: &[CheckRow]) -> Result<Vec<Unmeasured>, LedgerError> {
     let mut all = Vec::new();
     for note in reader.notes(run)? {
-        if let Some(gaps) = note.text.strip_prefix(NOT_HELD) {
-            all.extend(gaps.split("; ").map(|gap| Unmeasured {
-                kind: UnmeasuredKind::NotHeld,
-                what: gap.to_string(),
-                why: "this machine does not enforce it".to_string(),
-            }));
-        } else if note.kind == NoteKind::Degradation {
-            let what = note.text;
-            all.push(Unmeasured { kind: UnmeasuredKind::NotChecked, what, why: String::new() });
-        }
+        let (kind, why) = match note.kind {
+            NoteKind::Unenforced => (UnmeasuredKind::NotHeld, "the sandbox cannot enforce it here"),
+            NoteKind::Degradation => (UnmeasuredKind::NotChecked, ""),
+            NoteKind::Violation
+            | NoteKind::Concern
+            | NoteKind::Warning
+            | NoteKind::Decision
+            | NoteKind::Lesson
+            | NoteKind::Regression
+            | NoteKind::Proposal
+            | NoteKind::Mapped
+            | NoteKind::Interrupted => continue,
+        };
+        all.push(Unmeasured { kind, what: note.text, why: why.to_string() });
     }
     let latest = rows.iter().filter(|row| row.phase == RowPhase::After && !row.superseded);
     let skipped = latest.filter(|row| !row.passed && row.tier.is_none() && row.command.is_some());

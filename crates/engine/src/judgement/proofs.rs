@@ -5,16 +5,18 @@ use remand_kernel::finding::Location;
 use remand_ledger::proof::{MutantFate, TestProof, TriedMutant};
 use remand_ledger::query::CheckRow;
 use remand_ledger::{LedgerError, Reader, RunId};
-use remand_reports::{MutantFate as Fate, MutantSummary, ProofSummary, ProvenTest, TestProof as Proof};
+use remand_reports::{
+    MutantSummary, ProofSummary, ReportedFate as Fate, ReportedProof as Proof, ReportedTest,
+};
 
 /// The row that says what the proofs show.
-use crate::operations::PROOF;
+use crate::row_names::PROOF;
 
 /// The proofs of a run; `None` if it made none.
 pub fn summary(reader: &Reader, run: &RunId, rows: &[CheckRow]) -> Result<Option<ProofSummary>, LedgerError> {
     let of_change = |row: &&CheckRow| row.name == PROOF && row.phase == RowPhase::After && !row.superseded;
     let Some(row) = rows.iter().rfind(of_change) else { return Ok(None) };
-    let tests = reader.test_proofs(run)?.into_iter().map(|test| ProvenTest {
+    let tests = reader.test_proofs(run)?.into_iter().map(|test| ReportedTest {
         test: test.proven.test,
         proof: match test.proven.proof {
             TestProof::RedAtBase => Proof::RedAtBase,

@@ -34,8 +34,7 @@ mod tiers;
 mod tracker;
 mod verify;
 
-pub use old_tests::OLD_TESTS;
-pub use proving::PROOF;
+pub use crate::row_names::{OLD_TESTS, PROOF};
 
 use crate::site::{Job, Trouble};
 use crate::turn::CommandEnding;

@@ -8,6 +8,7 @@ use super::tested_change::TestedChange;
 use super::{Done, finding};
 use crate::pinned::Cache;
 use crate::red_tests::current_request;
+use crate::row_names::OLD_TESTS;
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::{
     Announced, BrokenHow, BrokenTest, CheckEnd, CheckPlan, CheckRequest, CheckResult, CheckSpec, GoneNames,
@@ -22,8 +23,6 @@ use remand_ledger::{BlobId, Reader};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Precedes the name of a check in the name of its row.
-pub const OLD_TESTS: &str = "old-tests:";
 /// How often old tests that do not build are mended.
 const MAX_MENDS: usize = 4;
 /// Tests that become findings; further ones are only counted.

@@ -53,8 +53,11 @@ pub(super) fn note_enforcement_gaps(job: &Job, done: &mut Done) {
     if gaps.is_empty() {
         return;
     }
-    let kind =
-        if enforcement.files == EnforcementLevel::Full { NoteKind::Warning } else { NoteKind::Degradation };
+    let kind = if enforcement.files == EnforcementLevel::Full {
+        NoteKind::Unenforced
+    } else {
+        NoteKind::Degradation
+    };
     done.note(kind, format!("not enforced on this machine: {}", gaps.join("; ")));
 }
 

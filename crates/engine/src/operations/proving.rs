@@ -6,10 +6,11 @@ use super::sides::ExchangedTree;
 use super::tested_change::TestedChange;
 use super::{Done, finding};
 use crate::pinned::{Cache, ProofDemand};
+use crate::row_names::PROOF;
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::{
     ChangedFile, CheckEnd, CheckPlan, CheckResult, CheckSpec, Edited, FileVersion, Half, HuntEnd,
-    HuntedChange, MutantHunt, Selection, TestInQuestion, Trial, asserts_in_test_code, at_base,
+    HuntedChange, MutantHunt, MutantTrial, Selection, TestInQuestion, asserts_in_test_code, at_base,
     tests_in_question,
 };
 use remand_git::{FileContents, TreeId};
@@ -32,8 +33,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The row of the proof.
-pub const PROOF: &str = "test-proof";
 /// The version of the stored form and of the way in which proofs are found.
 const FORMAT: u32 = 2;
 /// The artifact of workflows in which a separate role writes the tests.
@@ -411,8 +410,8 @@ impl<'p> Prover<'p> {
                 (trial, tree)
             };
             self.watch(match &trial {
-                Trial::Probe { .. } => "which tests reach the change".to_string(),
-                Trial::Mutant { mutant, .. } => format!("mutant {}", mutant + 1),
+                MutantTrial::Probe { .. } => "which tests reach the change".to_string(),
+                MutantTrial::Mutant { mutant, .. } => format!("mutant {}", mutant + 1),
             });
             let content = self.lane.holding(&tree).apart(&mutants_tree(worker));
             let results = self.run(&content, &self.limited(tried > 0 || max.is_none()))?;
@@ -423,7 +422,7 @@ impl<'p> Prover<'p> {
     }
 
     /// The code with the texts of a trial.
-    fn with_texts(&self, trial: &Trial) -> Result<TreeId, Trouble> {
+    fn with_texts(&self, trial: &MutantTrial) -> Result<TreeId, Trouble> {
         let texts = trial.texts().into_iter();
         let files: FileContents =
             texts.map(|(path, text)| (path.to_path_buf(), Some(text.as_bytes().to_vec()))).collect();

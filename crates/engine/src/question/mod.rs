@@ -163,6 +163,7 @@ fn is_relevant(kind: NoteKind) -> bool {
     match kind {
         NoteKind::Concern
         | NoteKind::Warning
+        | NoteKind::Unenforced
         | NoteKind::Degradation
         | NoteKind::Regression
         | NoteKind::Violation => true,

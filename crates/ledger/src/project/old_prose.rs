@@ -21,6 +21,7 @@ pub(super) fn delivery(notes: &[Note]) -> Option<Delivery> {
         | NoteKind::Lesson
         | NoteKind::Regression
         | NoteKind::Proposal
+        | NoteKind::Unenforced
         | NoteKind::Mapped
         | NoteKind::Interrupted => None,
     })

@@ -11,6 +11,9 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
+/// The variable that makes the first process of a namespace an init.
+pub(super) const INIT_ROLE: &str = "REMAND_INIT";
+
 /// What an init reports to its supervisor, one message per line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

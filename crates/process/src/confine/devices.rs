@@ -1,7 +1,7 @@
 //! A `/dev` with only the devices that programs need: disks, memory and the like stay outside.
 
+use super::mounting::{bind, failed, mount_memory, open};
 use super::policy::{ConfineError, Policy};
-use super::view::{bind, failed, mount_memory, open};
 use rustix::mount::{MountFlags, mount};
 use std::fs;
 use std::os::fd::OwnedFd;

@@ -2,8 +2,8 @@
 //!
 //! A denied call fails with an ordinary error; the program is not killed.
 
+use super::isolation::Isolation;
 use super::policy::Policy;
-use super::program::Isolation;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     TargetArch, apply_filter,

@@ -4,7 +4,7 @@
 //! It is a second instance of the supervisor's program. The supervisor holds the other end of its standard input:
 //! however the supervisor ends, the init ends too.
 
-use super::channel::{self, InitMessage};
+use super::channel::{self, INIT_ROLE, InitMessage};
 use super::ended::ProgramEnd;
 use super::policy::{ConfineError, Policy, UNCONFINED};
 use super::program::ConfinedProgram;
@@ -17,12 +17,9 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::thread;
 
-/// The variable that makes the first process of a namespace an init.
-pub(super) const ROLE: &str = "REMAND_INIT";
-
 /// Whether this process is an init.
 pub(super) fn is_this_process() -> bool {
-    getpid() == Pid::INIT && std::env::var_os(ROLE).is_some()
+    getpid() == Pid::INIT && std::env::var_os(INIT_ROLE).is_some()
 }
 
 /// Starts the program and stays until the supervisor ends.

@@ -1,7 +1,7 @@
 //! The mounts that the calling thread sees, and making them read-only.
 
+use super::mounting::failed;
 use super::policy::ConfineError;
-use super::view::failed;
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount_remount};
 use std::ffi::OsString;

@@ -1,24 +1,19 @@
 //! Starts the program with its restrictions.
 
-use super::channel::InitFiles;
+use super::channel::{INIT_ROLE, InitFiles};
+use super::enforcement::Enforcement;
 use super::filter::{self, Tracing};
-use super::policy::{ConfineError, Enforcement, Policy};
+use super::isolation::Isolation;
+use super::policy::{ConfineError, Policy};
 use super::service::PROXY_VARIABLES;
 use super::walls::Ground;
-use super::{capabilities, devices, init, landlocked, limits, namespaces};
+use super::{capabilities, devices, landlocked, limits, namespaces};
 use rustix::process::Pid;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
 use std::process::{Child, Command};
 use std::thread;
-
-/// Whether the program is in the namespaces of its policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Isolation {
-    Private,
-    Shared,
-}
 
 /// The program to start.
 pub(super) struct ConfinedProgram<'p> {
@@ -40,7 +35,7 @@ impl ConfinedProgram<'_> {
     /// Starts the program as a child of its init.
     pub fn start_private(&self, files: InitFiles) -> Result<Child, ConfineError> {
         let mut program = Command::new(self.program);
-        program.stdin(files.stdin).env_remove(init::ROLE);
+        program.stdin(files.stdin).env_remove(INIT_ROLE);
         if let Some(folder) = namespaces::temporary_folder(self.policy) {
             program.env("TMPDIR", folder);
         }

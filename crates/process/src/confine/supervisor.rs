@@ -9,10 +9,11 @@ use super::channel::{self, InitMessage, InitMessages};
 use super::ended::ProgramEnd;
 use super::filter::{self, Tracing};
 use super::gateway::{PrivateNetwork, ServedNetwork};
+use super::isolation::Isolation;
 use super::policy::{ConfineError, Policy};
-use super::program::{ConfinedProgram, Isolation, in_thread};
+use super::program::{ConfinedProgram, in_thread};
 use super::walls::Ground;
-use super::{init, landlocked, limits, namespaces};
+use super::{landlocked, limits, namespaces};
 use crate::kill_descendants;
 use rustix::process::{
     Pid, Signal, WaitOptions, getpid, getppid, kill_process, kill_process_group, set_child_subreaper,
@@ -227,7 +228,7 @@ fn start_init(channel: OwnedFd) -> Result<Child, ConfineError> {
     namespaces::keep_capabilities()?;
     let mut arguments = std::env::args_os();
     let mut command = Command::new("/proc/self/exe");
-    command.args(arguments.by_ref().skip(1)).env(init::ROLE, "1").stdin(channel);
+    command.args(arguments.by_ref().skip(1)).env(channel::INIT_ROLE, "1").stdin(channel);
     command.spawn().map_err(|source| ConfineError::Private { what: "the processes".to_string(), source })
 }
 

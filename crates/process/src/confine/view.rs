@@ -6,12 +6,11 @@
 use super::devices::{self, SHARED_MEMORY, TERMINALS};
 use super::landlocked;
 use super::limits;
+use super::mounting::{bind, failed, mount_memory, open};
 use super::mounts;
 use super::policy::{ConfineError, Policy, PrivateFolders};
-use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags, fstatvfs, openat};
-use rustix::mount::{
-    MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change, mount_remount,
-};
+use rustix::fs::{StatVfsMountFlags, fstatvfs};
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change, mount_remount};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
@@ -275,21 +274,6 @@ fn substitutes(names: &BTreeMap<String, IpAddr>) -> Result<Substitutes, ConfineE
     Ok(substitutes)
 }
 
-pub(super) fn failed(path: &Path, source: io::Error) -> ConfineError {
-    ConfineError::Private { what: path.display().to_string(), source }
-}
-
-/// Opens a path so that it can be mounted elsewhere after it is covered.
-pub(super) fn open(path: &Path) -> Result<OwnedFd, ConfineError> {
-    let opened = openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
-    opened.map_err(|error| failed(path, error.into()))
-}
-
-pub(super) fn bind(source: &OwnedFd, path: &Path) -> Result<(), ConfineError> {
-    let opened = format!("/proc/self/fd/{}", source.as_raw_fd());
-    mount_bind_recursive(opened, path).map_err(|error| failed(path, error.into()))
-}
-
 /// Mounts a folder as an overlay, so that changes to it are stored in another folder.
 fn mount_layers(lower: &OwnedFd, changes: &Path, path: &Path) -> Result<(), ConfineError> {
     let layer = |name: &str| {
@@ -305,12 +289,6 @@ fn mount_layers(lower: &OwnedFd, changes: &Path, path: &Path) -> Result<(), Conf
     let options = std::ffi::CString::new(options).unwrap_or_default();
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
     mount("overlay", path, "overlay", flags, options.as_c_str()).map_err(|error| failed(path, error.into()))
-}
-
-pub(super) fn mount_memory(path: &Path, options: &str) -> Result<(), ConfineError> {
-    let options = std::ffi::CString::new(options).unwrap_or_default();
-    let flags = MountFlags::NOSUID | MountFlags::NODEV;
-    mount("tmpfs", path, "tmpfs", flags, options.as_c_str()).map_err(|error| failed(path, error.into()))
 }
 
 /// Forbids changes below a mount. The kernel refuses to drop restrictions that the mount already has.

@@ -1,7 +1,7 @@
 //! The report as Markdown, for a step summary or the text of a pull request.
 
 use super::words::{look, one_line, origin, place, short, tests};
-use crate::{ChangeReport, ChangeVerdict, MutantFate, TestChange, TestProof};
+use crate::{ChangeReport, ChangeVerdict, ReportedFate, ReportedProof, TestChange};
 use std::fmt::Write;
 
 /// The maximum number of rows of a table.
@@ -51,10 +51,10 @@ pub fn render(report: &ChangeReport) -> String {
     table(&mut page, "Tests as they were", &["check", "result"], old_tests.collect());
     if let Some(proofs) = &report.proofs {
         let _ = write!(page, "\n### Proofs\n\n{}\n", sentence(&proofs.summary));
-        let idle = proofs.tests.iter().filter(|test| test.proof == TestProof::None);
+        let idle = proofs.tests.iter().filter(|test| test.proof == ReportedProof::None);
         let rows = idle.map(|test| vec![code(&test.test)]);
         table(&mut page, "Tests of which nothing shows that they can fail", &["test"], rows.collect());
-        let survivors = proofs.mutants.iter().filter(|mutant| mutant.fate == MutantFate::Survived);
+        let survivors = proofs.mutants.iter().filter(|mutant| mutant.fate == ReportedFate::Survived);
         let rows = survivors.map(|mutant| vec![code(&place(&mutant.place)), cell(&mutant.change)]);
         table(&mut page, "Mutants that no test noticed", &["place", "change"], rows.collect());
     }

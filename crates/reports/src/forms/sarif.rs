@@ -1,7 +1,7 @@
 //! The report as a SARIF 2.1.0 log. Findings are results; what the engine could not judge is a notification of the tool.
 
 use super::words::one_line;
-use crate::{ChangeReport, ChangeVerdict, MutantFate};
+use crate::{ChangeReport, ChangeVerdict, ReportedFate};
 use remand_kernel::finding::{Location, Severity};
 use serde_json::{Value, json};
 
@@ -103,7 +103,7 @@ fn results(report: &ChangeReport) -> Vec<SarifResult<'_>> {
         identity: &finding.identity,
     }));
     let mutants = report.proofs.iter().flat_map(|proofs| &proofs.mutants);
-    let survivors = mutants.filter(|mutant| mutant.fate == MutantFate::Survived);
+    let survivors = mutants.filter(|mutant| mutant.fate == ReportedFate::Survived);
     results.extend(survivors.map(|mutant| SarifResult {
         rule: "mutant-survived",
         level: "note",

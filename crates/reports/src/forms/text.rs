@@ -1,7 +1,7 @@
 //! The report for a terminal.
 
 use super::words::{headline, look, one_line, origin, place, seconds, short, tests};
-use crate::{ChangeReport, ChangeVerdict, CheckSummary, MutantFate, TestChange, TestProof};
+use crate::{ChangeReport, ChangeVerdict, CheckSummary, ReportedFate, ReportedProof, TestChange};
 use std::fmt::Write;
 
 /// The maximum number of tests and findings that are listed; `--format json` lists all.
@@ -92,9 +92,9 @@ fn test_lines(report: &ChangeReport) -> Vec<String> {
 
 fn proof_lines(report: &ChangeReport) -> Vec<String> {
     let Some(proofs) = &report.proofs else { return Vec::new() };
-    let survivors = proofs.mutants.iter().filter(|mutant| mutant.fate == MutantFate::Survived);
+    let survivors = proofs.mutants.iter().filter(|mutant| mutant.fate == ReportedFate::Survived);
     let mut lines = vec![one_line(&proofs.summary)];
-    let idle = proofs.tests.iter().filter(|test| test.proof == TestProof::None);
+    let idle = proofs.tests.iter().filter(|test| test.proof == ReportedProof::None);
     lines.extend(idle.map(|test| format!("nothing shows that `{}` can fail", one_line(&test.test))));
     lines.extend(survivors.map(|mutant| {
         format!("{}: {}, and no test notices", place(&mutant.place), one_line(&mutant.change))

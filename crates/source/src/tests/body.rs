@@ -2,8 +2,9 @@
 
 use super::dead::{leaves_by_environment, void_part};
 use super::item::{Assertion, Strength, TestItem};
+use super::statements::{is_return, statements};
 use super::strength::{assess, assess_failure};
-use super::test_function::{TestFunction, children};
+use super::test_function::TestFunction;
 use super::tokens::tokens;
 use crate::{Language, ParsedSource};
 use std::collections::BTreeMap;
@@ -122,25 +123,6 @@ impl Helpers {
             }
         }
     }
-}
-
-/// The statements of a block; some grammars have a list node in between.
-pub(super) fn statements(body: Node<'_>) -> Vec<Node<'_>> {
-    let is_code = |node: &Node<'_>| !node.kind().contains("comment");
-    let inside: Vec<Node<'_>> = children(body).into_iter().filter(is_code).collect();
-    match inside.as_slice() {
-        [list] if list.kind() == "statement_list" => children(*list).into_iter().filter(is_code).collect(),
-        _ => inside
-            .into_iter()
-            .filter(|node| !matches!(node.kind(), "pass_statement" | "empty_statement"))
-            .collect(),
-    }
-}
-
-pub(super) fn is_return(statement: Node<'_>) -> bool {
-    let is_return_node = |node: Node<'_>| matches!(node.kind(), "return_statement" | "return_expression");
-    is_return_node(statement)
-        || statement.kind() == "expression_statement" && statement.named_child(0).is_some_and(is_return_node)
 }
 
 /// Reads a body. Unreachable assertions, and those whose failure is caught, are void.

@@ -1,6 +1,6 @@
 //! Parts of a test whose assertions cannot fail it: they do not run, or their failure is swallowed.
 
-use super::body::{is_return, statements};
+use super::statements::{is_return, statements};
 use super::test_function::children;
 use crate::ParsedSource;
 use tree_sitter::Node;

@@ -10,6 +10,7 @@ mod java;
 mod python;
 mod rust;
 mod script;
+mod statements;
 mod strength;
 mod test_function;
 mod tokens;
@@ -22,7 +23,7 @@ mod tests_tests;
 
 pub use compare::{TestFile, Weakening, WeakeningKind, compare};
 pub use item::{Assertion, Strength, TestItem};
-pub(crate) use tokens::tokens;
+pub use tokens::tokens;
 
 use crate::{Language, ParsedSource};
 use std::ops::Range;

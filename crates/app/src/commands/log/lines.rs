@@ -193,7 +193,7 @@ fn note_line(note: &Note) -> Option<Line> {
         NoteKind::Regression => (Tone::Bad, "regression: "),
         NoteKind::Degradation => (Tone::Doubtful, "degraded: "),
         NoteKind::Concern => (Tone::Doubtful, "concern: "),
-        NoteKind::Warning | NoteKind::Interrupted => (Tone::Doubtful, ""),
+        NoteKind::Warning | NoteKind::Unenforced | NoteKind::Interrupted => (Tone::Doubtful, ""),
         NoteKind::Decision => (Tone::Plain, "decision: "),
         NoteKind::Lesson => (Tone::Plain, "lesson: "),
         NoteKind::Proposal => (Tone::Plain, "proposal: "),

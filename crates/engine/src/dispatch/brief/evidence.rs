@@ -167,7 +167,7 @@ fn add_red_tests(red: &[RedTest], text: &mut String) {
 /// Whether notes of this kind are about the work of the run.
 pub fn is_about_work(kind: NoteKind) -> bool {
     match kind {
-        NoteKind::Warning | NoteKind::Violation | NoteKind::Degradation => true,
+        NoteKind::Warning | NoteKind::Unenforced | NoteKind::Violation | NoteKind::Degradation => true,
         // The rows tell which tests fail now.
         NoteKind::Regression
         | NoteKind::Concern
