@@ -2,6 +2,7 @@
 
 use crate::place::{Place, shown};
 use crate::rehearsed::{REQUEST, Script, TRIVIAL};
+use remand_workflow::shipped;
 use std::path::Path;
 
 /// A place without agents of the machine and with these, each signed in or not.
@@ -156,7 +157,7 @@ fn a_blank_request_is_refused_before_anything_is_created() {
 fn check_without_a_name_checks_the_workflows_of_the_repository_or_else_the_shipped_ones() {
     let place = Place::new();
     let shipped = place.remand(&["check"]);
-    assert_eq!((shipped.code, shipped.out.lines().count()), (0, 7), "{shipped:?}");
+    assert_eq!((shipped.code, shipped.out.lines().count()), (0, shipped::WORKFLOWS.len()), "{shipped:?}");
     let quick = std::fs::read_to_string(crate::root().join("workflows/quick.yaml")).expect("quick");
     place.write(".remand/workflows/own.yaml", &quick.replace("name: quick", "name: own"));
     place.write(".remand/workflows/second.yaml", "name: second\n");
