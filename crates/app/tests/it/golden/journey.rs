@@ -215,7 +215,7 @@ fn json_output_is_nothing_but_json_and_has_its_keys() {
         (&["evidence", "--export", &folder], &["folder", "manifest"]),
         (&["evidence", "--verify", &folder], &["sound", "manifest"]),
         (&["gates"], &["gates"]),
-        (&["gates", "--all"], &["run", "gates"]),
+        (&["gates", "--all"], &["run", "gates", "refused"]),
         (&["resume"], &["runs", "waiting"]),
         (&["audit"], &["sound", "head", "compared", "parts", "problems"]),
         (&["clean", "--dry-run"], &["removed", "bytes", "runs"]),

@@ -103,7 +103,7 @@ fn a_finding_shows_its_life_and_leads_to_its_evidence_and_no_text_of_an_agent_is
 
     // Evidence: command, exit code, whole output, and the history of a test over runs.
     window.goto(&served.address(&format!("{path}/evidence")));
-    window.click("td.row a:has-text('unittest')");
+    window.click("td.row a:text-is('unittest')");
     window.wait("document.querySelector('.facts') !== null");
     let facts = window.text(".facts");
     assert!(facts.contains("-m unittest") && facts.contains("exit code"), "{facts}");
