@@ -132,10 +132,20 @@ fn why_misleading(name: &[u8]) -> Option<String> {
         return Some("begins or ends with a space".to_string());
     }
     let word = name.split(|c: char| !c.is_alphabetic()).find(|word| looks_like_another(word))?;
-    Some(format!(
-        "has letters that look like others: `{word}` reads as `{}`",
-        skeleton(word).collect::<String>()
-    ))
+    Some(format!("has letters that look like others: `{word}` reads as `{}`", in_latin(word)))
+}
+
+/// The word with letters of other scripts as the ones they look like. A skeleton changes plain letters too: m to rn.
+fn in_latin(word: &str) -> String {
+    let mut text = String::new();
+    for c in word.chars() {
+        if c.is_ascii() {
+            text.push(c);
+        } else {
+            text.extend(skeleton(c.encode_utf8(&mut [0; 4])));
+        }
+    }
+    text
 }
 
 /// Whether a word mixes scripts in a way that no language does, or looks like ASCII without being ASCII.

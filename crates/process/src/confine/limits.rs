@@ -83,6 +83,42 @@ pub(super) fn end_first_without_memory(process: &str) {
     let _ = std::fs::write(format!("/proc/{process}/oom_score_adj"), SCORE);
 }
 
+/// Starts a program with its limit on memory. Runtimes reserve memory by the limit that they find, and fail if a lower one
+/// comes later.
+///
+/// The limit also holds for this process until the program has started. If it could be too low for that, the program gets
+/// it just after its start.
+pub(super) fn start_with_memory<T>(
+    bytes: Option<u64>,
+    start: impl FnOnce() -> Result<T, ConfineError>,
+) -> Result<T, ConfineError> {
+    const MARGIN: u64 = 64 * 1024 * 1024;
+    let before = getrlimit(Resource::Data);
+    let wanted = bytes.map(|bytes| before.current.map_or(bytes, |current| current.min(bytes)));
+    let Some(value) = wanted.filter(|bytes| own_data().saturating_add(MARGIN) < *bytes) else {
+        return start();
+    };
+    let set = |rlimit: Rlimit| {
+        setrlimit(Resource::Data, rlimit).map_err(|error| ConfineError::Limit {
+            what: "memory",
+            value,
+            source: error.into(),
+        })
+    };
+    set(Rlimit { current: Some(value), maximum: before.maximum })?;
+    let started = start();
+    set(before)?;
+    started
+}
+
+/// The private writable memory of this process, in bytes.
+fn own_data() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmData:")).unwrap_or_default();
+    let kibibytes = line.split_whitespace().next().and_then(|number| number.parse::<u64>().ok());
+    kibibytes.map_or(u64::MAX, |number| number.saturating_mul(1024))
+}
+
 /// Limits the private writable memory of a child that has just been started.
 ///
 /// The limit is on data, not on address space, so that runtimes that reserve much more than they use can start.

@@ -27,7 +27,9 @@ impl ConfinedProgram<'_> {
     pub fn start_shared(&self, report: Option<&File>) -> Result<Child, ConfineError> {
         let program = Command::new(self.program);
         let within = devices::policy_without_others(self.policy);
-        let child = in_thread(|| self.start(program, Isolation::Shared, &within, report))?;
+        let child = limits::start_with_memory(self.policy.memory, || {
+            in_thread(|| self.start(program, Isolation::Shared, &within, report))
+        })?;
         self.limit_memory(&child)?;
         Ok(child)
     }
@@ -46,7 +48,9 @@ impl ConfinedProgram<'_> {
         }
         let within = namespaces::policy_within(self.policy);
         let report = files.report.map(File::from);
-        let child = in_thread(|| self.start(program, Isolation::Private, &within, report.as_ref()))?;
+        let child = limits::start_with_memory(self.policy.memory, || {
+            in_thread(|| self.start(program, Isolation::Private, &within, report.as_ref()))
+        })?;
         self.limit_memory(&child)?;
         Ok(child)
     }
@@ -77,7 +81,7 @@ impl ConfinedProgram<'_> {
         command.args(self.rest).spawn().map_err(|source| ConfineError::Exec { program: program(), source })
     }
 
-    /// Limits the memory of the program. The thread that starts it can no longer do so.
+    /// Keeps the program from raising its limit on memory. The thread that starts it can no longer do so.
     fn limit_memory(&self, child: &Child) -> Result<(), ConfineError> {
         let Some(value) = self.policy.memory else { return Ok(()) };
         let failed = |source| ConfineError::Limit { what: "memory", value, source };

@@ -106,7 +106,8 @@ fn a_run_of_twenty_thousand_events_is_shown_in_parts_and_replayed_to_any_of_them
     assert_eq!(window.evaluate("document.querySelectorAll('.ruling').length"), 200);
     window.click("nav.parts a:last-child");
     window.wait("document.querySelector('.ruling:last-child .seq').textContent === '2'");
-    // Every event has an address, and the slider leads to it.
+    // Every event has an address, and the slider leads to it. The script has run when the stream is there.
+    window.wait("document.getElementById('stream').dataset.is === 'live'");
     window.evaluate(
         "{ const slider = document.getElementById('at'); slider.value = 12345; \
          slider.dispatchEvent(new Event('input', { bubbles: true })); }",

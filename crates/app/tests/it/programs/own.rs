@@ -143,7 +143,7 @@ fn a_result_within_json_lines_is_recorded_as_received() {
 /// Does half of the work in its first attempt, and cannot resume its session.
 const FORGETFUL: &str = r#"#!/bin/sh
 test -z "$2" || { echo "no session $2" >&2; exit 1; }
-echo '{"session": "'$$'"}'
+echo '{"session": "'$(date +%N)'"}'
 if test -e sums/sub.py; then
     cat > "$1" <<'END'
 RESULT
@@ -267,7 +267,7 @@ fn the_engine_waits_as_long_as_the_service_asks() {
 
 /// Leaves something unfinished at first, and finishes it in the same session.
 const HASTY: &str = r#"#!/bin/sh
-echo '{"session": "'${2:-$$}'"}'
+echo '{"session": "'${2:-$(date +%N)}'"}'
 printf 'def sub(a, b):\n    return a - b\n' > sums/sub.py
 test -n "$2" || echo '# FIXME' >> sums/sub.py
 cat > "$1" <<'END'
