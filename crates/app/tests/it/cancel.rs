@@ -13,7 +13,7 @@ fn is_alive(mark: &str) -> bool {
     })
 }
 
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !holds() {
         assert!(Instant::now() < deadline, "never: {what}");

@@ -1,12 +1,12 @@
 //! Runs that an agent's failure or a hook ended, and that a human retries.
 
+use crate::cancel::wait_until;
 use crate::kills::output_unless_killed;
 use crate::place::Place;
 use crate::rehearsed::{REQUEST, SUB, Script, TRIVIAL, implemented, review, role};
 use remand_ledger::query::RunStage;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
-use std::time::{Duration, Instant};
 
 /// A reviewer that crashes in its first two attempts, which are all that a run makes automatically.
 fn fragile() -> Script {
@@ -184,12 +184,4 @@ fn the_transcript_of_a_running_dispatch_can_be_read_and_followed() {
     let text = String::from_utf8_lossy(&followed.stdout).into_owned();
     assert!(text.contains("I look around") && !text.contains(secret), "{text}");
     driver.wait_with_output().expect("the run ends");
-}
-
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < deadline, "never: {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }

@@ -4,9 +4,9 @@ use crate::place::Place;
 use crate::rehearsed::{Script, TRIVIAL};
 use std::process::Command;
 
-/// Removes the additions of formats 9 and 12 to 14; 10 and 11 changed no table.
+/// Removes the additions of formats 9 and 12 to 15; 10 and 11 changed no table.
 const TO_FORMAT_8: &str = "import sqlite3, sys\nwith sqlite3.connect(sys.argv[1], isolation_level=None) as db:\n    \
-     db.executescript('ALTER TABLE runs RENAME COLUMN reason TO ended; DROP INDEX checks_passed_earlier; ALTER TABLE notes DROP COLUMN decision; DROP TABLE followed; DROP TABLE deliveries; DROP TABLE run_details; \
+     db.executescript('DROP TABLE test_proofs; DROP TABLE mutants; ALTER TABLE runs RENAME COLUMN reason TO ended; DROP INDEX checks_passed_earlier; ALTER TABLE notes DROP COLUMN decision; DROP TABLE followed; DROP TABLE deliveries; DROP TABLE run_details; \
      ALTER TABLE gates DROP COLUMN limit_kind; ALTER TABLE rulings DROP COLUMN kind; \
      ALTER TABLE checks DROP COLUMN tree; ALTER TABLE commands DROP COLUMN malformed; PRAGMA user_version = 8')\n";
 

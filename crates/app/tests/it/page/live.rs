@@ -2,6 +2,7 @@
 
 use super::browser::Browser;
 use super::served::Served;
+use crate::cancel::wait_until;
 use crate::place::Place;
 use crate::rehearsed::{Script, TRIVIAL, role};
 use crate::terminal::TerminalRun;
@@ -41,6 +42,9 @@ fn a_gate_of_a_live_run_is_answered_on_the_page_and_every_window_sees_it() {
     window.call("fill", json!([".gate textarea", "look at <b>zero</b> too"]));
     window.click(".gate button[value=expand]");
     driver.wait_for("from another process");
+    wait_until("the answer is in the ledger", || {
+        place.reader().gates(&place.latest().run).expect("gates")[0].option.is_some()
+    });
     window.wait(
         "document.querySelector('.gate.open button') !== null && !document.querySelector('.gate .given')",
     );
