@@ -5,7 +5,7 @@ use remand_ledger::query::GateRow;
 use remand_ledger::view::{CommandKind, RunChange};
 use remand_ledger::{Millis, RunView};
 
-/// From this share of a limit, in percent, the user is told.
+/// The share of a limit, in percent, at which the user gets a notice.
 const NEAR: u128 = 80;
 
 /// What the state of a run does not contain.

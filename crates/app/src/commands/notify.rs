@@ -1,4 +1,4 @@
-//! `remand notify`: how the user is told about runs, what failed lately, and a test of every channel.
+//! `remand notify`: the channels of notices, recent failures to deliver, and a test of every channel.
 
 use crate::context::CommandContext;
 use crate::notifying::channel::NoticeChannel;

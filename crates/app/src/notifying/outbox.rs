@@ -1,6 +1,6 @@
 //! The notices of a run on disk: what was told, through which channels, and what failed.
 //!
-//! The name of a file is the id of its notice, so a gate is told once, whatever process finds it waiting.
+//! The name of a file is the id of its notice, so each gate has one notice, whichever process finds it.
 
 use remand_ledger::Millis;
 use remand_notices::RunNotice;

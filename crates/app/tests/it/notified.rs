@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 const KEY: &str = "a key of the user";
 
-/// A place whose user is told through a webhook.
+/// A place that sends notices to a webhook.
 fn told(receiver: &LocalReceiver, more: &str) -> Place {
     let place = Place::configured(TRIVIAL);
     let key = place.write_outside("webhook.key", &format!("{KEY}\n"));
