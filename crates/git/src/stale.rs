@@ -124,7 +124,8 @@ pub(super) fn discard(
         .iter()
         .map(|reference| format!("delete {reference}\n"))
         .collect();
-    git(&repository.objects(), ["update-ref", "--stdin"]).input(rows.into_bytes()).run().map(drop)
+    git(&repository.objects(), ["update-ref", "--stdin"]).input(rows.into_bytes()).run()?;
+    repository.drop_hub_records(run)
 }
 
 /// Removes the work trees of one run. Its references stay; a resumed run creates its trees again.
