@@ -4,9 +4,9 @@ use crate::commands::graph::GraphFormat;
 use crate::commands::{
     agents, answer, audit, bench, bound, brief, cancel, check, clean, completions, config, converse, costs,
     defects, deliver, demo, diff, doctor, estimate, evidence, export, findings, gaps, gates, gauntlet,
-    glance, graph, import, init, issues, land, log, man, matrix, mcp, notify, output, record, reference,
-    rehearse, resume, retry, rollback, rounds, run, runs, serve, show, stats, status, submit, ticket, vet,
-    walk, workflows,
+    glance, graph, import, init, issues, land, log, man, matrix, mcp, notify, output, publish, record,
+    reference, rehearse, resume, retry, rollback, rounds, run, runs, serve, show, stats, status, submit,
+    ticket, vet, walk, workflows,
 };
 use crate::context::CommandContext;
 use crate::groups;
@@ -127,6 +127,7 @@ impl RemandCli {
             RemandCommand::Mcp(args) => mcp::run(&context, args),
             RemandCommand::Notify(args) => notify::run(&context, args),
             RemandCommand::Output(args) => output::run(&context, args),
+            RemandCommand::Publish(args) => publish::run(&context, args),
             RemandCommand::Record(args) => record::run(&context, args),
             RemandCommand::Resume(args) => resume::run(&context, args),
             RemandCommand::Retry(args) => retry::run(&context, args),
@@ -320,6 +321,9 @@ pub enum RemandCommand {
 
     /// Print the evidence bundle of a run, or export it
     Evidence(evidence::Args),
+
+    /// Push a run's branch and open a pull request with its evidence
+    Publish(publish::Args),
 
     /// Write a rehearsal that replays what every agent of a run did
     ///

@@ -32,7 +32,7 @@ pub const GROUPS: [CommandGroup; 5] = [
         heading: "Everyday commands",
         commands: &[
             "run", "vet", "land", "status", "gates", "answer", "resume", "retry", "cancel", "diff",
-            "evidence", "issues", "ticket", "doctor", "init",
+            "evidence", "publish", "issues", "ticket", "doctor", "init",
         ],
     },
     CommandGroup {

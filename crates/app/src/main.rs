@@ -23,6 +23,7 @@ mod host;
 mod outlook;
 
 mod finding_counts;
+mod forge;
 mod gate;
 
 mod answering;

@@ -1,5 +1,7 @@
 //! The request of a run: words on the command line, standard input, or a file; and the workflow that suits it.
 
+use crate::forge;
+use crate::workplace::Workplace;
 use remand_terminal::CommandFailure;
 use std::io::Read;
 use std::path::Path;
@@ -27,6 +29,8 @@ pub enum RequestForm {
     Lines,
     /// The file, as the user named it.
     File(String),
+    /// An issue, as the user named it.
+    Issue(String),
 }
 
 impl RequestText {
@@ -58,12 +62,25 @@ impl RequestText {
     }
 }
 
+impl RequestText {
+    /// Reads an issue of a forge, or a file or standard input with the words of other people.
+    pub fn from_elsewhere(name: &str, workplace: &Workplace) -> Result<RequestText, CommandFailure> {
+        let text = if name == "-" || workplace.here.join(name).is_file() {
+            let text = RequestText::read(name, &workplace.here)?.text;
+            forge::quoted_request(if name == "-" { "this" } else { name }, &text)
+        } else {
+            forge::read_issue(&workplace.config, &workplace.repository, name, workplace.repository.root())?
+        };
+        Ok(RequestText { text, form: RequestForm::Issue(name.to_string()) })
+    }
+}
+
 impl RequestForm {
     /// The workflow for a request of this form.
     pub fn workflow(&self) -> &'static str {
         match self {
             RequestForm::OneLine => SHORT,
-            RequestForm::Lines | RequestForm::File(_) => THOROUGH,
+            RequestForm::Lines | RequestForm::File(_) | RequestForm::Issue(_) => THOROUGH,
         }
     }
 
@@ -73,10 +90,11 @@ impl RequestForm {
             RequestForm::OneLine => "the request is one line",
             RequestForm::Lines => "the request has several lines",
             RequestForm::File(_) => "the request is a file",
+            RequestForm::Issue(_) => "the request is an issue",
         };
         let other = match self {
             RequestForm::OneLine => format!("`--workflow {THOROUGH}` also researches, designs and plans"),
-            RequestForm::Lines | RequestForm::File(_) => {
+            RequestForm::Lines | RequestForm::File(_) | RequestForm::Issue(_) => {
                 format!("`--workflow {SHORT}` only implements and reviews")
             }
         };

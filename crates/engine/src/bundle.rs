@@ -5,6 +5,7 @@ mod hosts;
 mod judged;
 mod lowered;
 mod proofs;
+mod pull_request;
 
 use crate::artifacts;
 use crate::clock;
@@ -27,6 +28,8 @@ use remand_ledger::{LedgerError, Millis, Reader, RunId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+
+pub use pull_request::pull_request;
 
 /// The file name of the bundle.
 pub const FILE: &str = "evidence-bundle.md";

@@ -13,7 +13,6 @@ use super::program_limits::run_job;
 use super::{GitError, Repository};
 use remand_process::{Cancel, Survivors};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -208,9 +207,6 @@ impl Hub {
             ("SSH_ASKPASS".into(), "false".into()),
             ("SSH_ASKPASS_REQUIRE".into(), "force".into()),
         ]);
-        static CALLS: AtomicU64 = AtomicU64::new(0);
-        // A job ends every process with its marker.
-        job.marker = format!("hub/{}/{}", std::process::id(), CALLS.fetch_add(1, Ordering::Relaxed));
         job.limits.time = TIMEOUT;
         // `ControlPersist` of ssh leaves a connection open for the next call.
         job.survivors = Survivors::Daemons;

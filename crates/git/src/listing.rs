@@ -15,6 +15,28 @@ pub struct Branch {
 }
 
 impl Repository {
+    /// The remotes with their addresses.
+    pub fn remotes(&self) -> Result<Vec<(String, String)>, GitError> {
+        let names = git(&self.objects(), ["remote"]).run()?;
+        let names = String::from_utf8_lossy(&names).into_owned();
+        let address = |name: &str| git(&self.objects(), ["remote", "get-url", name]).line();
+        names.lines().map(|name| Ok((name.to_string(), address(name)?))).collect()
+    }
+
+    /// The default branch of a remote, as the last clone or `git remote set-head` found it.
+    pub fn default_branch_of(&self, remote: &str) -> Result<Option<String>, GitError> {
+        let head = format!("refs/remotes/{remote}/HEAD");
+        let output = git(&self.objects(), ["symbolic-ref", "--quiet", &head]).run_unchecked()?;
+        let target = String::from_utf8_lossy(&output.stdout).trim_end().to_string();
+        let branch = target.strip_prefix(&format!("refs/remotes/{remote}/")).map(str::to_string);
+        Ok(branch.filter(|_| output.code == 0))
+    }
+
+    /// The first line of a commit's message.
+    pub fn subject(&self, commit: &CommitId) -> Result<String, GitError> {
+        self.format(commit, "%s").map(|text| text.trim_end().to_string())
+    }
+
     /// The names of the direct children of a folder in a tree.
     pub fn names_in(&self, tree: &TreeId, folder: &str) -> Result<Vec<String>, GitError> {
         let below = format!("{folder}/");

@@ -18,6 +18,9 @@ pub struct Args {
     /// The run: its id, a part of it, or `latest`
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
+    /// What to print: `markdown`, the whole bundle; `pr`, the body of a pull request
+    #[arg(long, value_name = "FORM", value_enum, default_value = "markdown", conflicts_with_all = ["sqlite", "html", "export", "verify"])]
+    pub format: EvidenceForm,
     /// Write the evidence of this run to a separate SQLite file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["export", "verify", "html"])]
     pub sqlite: Option<PathBuf>,
@@ -33,6 +36,14 @@ pub struct Args {
     /// With --verify: the key that must have signed it
     #[arg(long, value_name = "KEY", requires = "verify")]
     pub key: Option<String>,
+}
+
+/// What `remand evidence` prints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum EvidenceForm {
+    #[default]
+    Markdown,
+    Pr,
 }
 
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
@@ -90,7 +101,11 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         }))?;
         return Ok(ExitCode::Done);
     }
-    print(&bundle::text(&reader, &row.run).map_err(ledger_failure)?)?;
+    let text = match args.format {
+        EvidenceForm::Markdown => bundle::text(&reader, &row.run),
+        EvidenceForm::Pr => bundle::pull_request(&reader, &row.run),
+    };
+    print(&text.map_err(ledger_failure)?)?;
     Ok(ExitCode::Done)
 }
 

@@ -37,6 +37,7 @@ pub mod matrix;
 pub mod mcp;
 pub mod notify;
 pub mod output;
+pub mod publish;
 pub mod record;
 pub mod reference;
 pub mod rehearse;

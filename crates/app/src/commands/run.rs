@@ -19,8 +19,11 @@ use std::path::PathBuf;
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
     /// What you want, in your own words, or a file that says it; `-` reads standard input
-    #[arg(value_name = "REQUEST", required_unless_present_any = ["issue", "ticket", "spec"])]
+    #[arg(value_name = "REQUEST", required_unless_present_any = ["from", "issue", "ticket", "spec"])]
     pub request: Option<String>,
+    /// Resolve an issue of a forge: its address, `owner/repository#12`, or `#12`; also a file or `-` with the words of others
+    #[arg(long, value_name = "ISSUE", conflicts_with_all = ["request", "issue", "ticket", "spec"])]
+    pub from: Option<String>,
     /// Work on an issue of the tracker in `TODO/`
     #[arg(long, value_name = "ID", conflicts_with_all = ["request", "ticket", "spec"])]
     pub issue: Option<String>,
@@ -112,8 +115,19 @@ impl Args {
 
 /// Prepares the run that the command line describes.
 pub fn prepare(context: &CommandContext<'_>, args: &Args) -> Result<(Workplace, NewRun), CommandFailure> {
-    let subject = args.subject(context)?;
-    let workplace = Workplace::open(context, args.flags())?;
+    let open = || Workplace::open(context, args.flags());
+    let (workplace, subject) = match &args.from {
+        Some(name) => {
+            let workplace = open()?;
+            let request = RequestText::from_elsewhere(name, &workplace)?;
+            (workplace, SubjectArg::Request(request))
+        }
+        None => {
+            // A request that cannot be read must leave nothing behind.
+            let subject = args.subject(context)?;
+            (open()?, subject)
+        }
+    };
     let answer = if args.unproven { UnprovenWork::Accept } else { UnprovenWork::Ask };
     let beginning = beginning::prepare(context, &workplace, &subject, answer)?;
     Ok((workplace, beginning))

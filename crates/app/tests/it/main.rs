@@ -15,6 +15,7 @@ mod enforcement;
 mod feature;
 mod first_steps;
 mod first_use;
+mod forges;
 mod gates;
 mod gauntlet;
 mod git;

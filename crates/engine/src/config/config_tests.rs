@@ -160,7 +160,7 @@ fn unknown_keys_are_refused_with_their_position_and_the_most_similar_key() {
     assert_eq!(
         refusal("[commit]\nsign = true\n"),
         "1:2: unknown key `commit`; use one of: workflow, mode, agent, model, at-once, conventions, limits, sandbox, changes, rounds, state, \
-         secrets, notify, telemetry, mcp, hub, checks, roles, agents, prices"
+         secrets, notify, telemetry, mcp, hub, forges, checks, roles, agents, prices"
     );
     assert_eq!(
         refusal("[roles]\nmodel = \"x\"\n"),
@@ -385,6 +385,7 @@ fn a_repository_cannot_send_anything_anywhere_or_let_a_program_answer() {
         ("telemetry.endpoint", "\"https://evil.test/\"", "where Remand sends your traces"),
         ("mcp.may-answer", "[\"approve-plan\"]", "which gates a program may answer for you"),
         ("hub.git", "\"https://evil.test/hub.git\"", "where your runs are pushed"),
+        ("forges.github.read", "[\"evil\"]", "which programs run as you"),
     ] {
         let text = format!("{key} = {value}\n");
         let expected = format!(

@@ -57,6 +57,8 @@ pub struct Config {
     pub roles: BTreeMap<String, RoleChoice>,
     /// The tables of `[agents]`: new agent rows, or changes to known ones.
     pub agents: BTreeMap<String, toml::Table>,
+    /// The tables of `[forges]`: new forges, or changes to known ones.
+    pub forges: BTreeMap<String, toml::Table>,
     /// The tables of `[prices]`, by model.
     pub prices: BTreeMap<String, Price>,
     state: Option<String>,
@@ -283,7 +285,8 @@ impl Config {
             prove_time: table.time("checks.prove-time").unwrap_or(PROVE_TIME),
             checks: table.tables("checks", |name| table.check(name)),
             roles: table.tables("roles", |name| table.role(name)),
-            agents: table.tables("agents", |name| table.agent(name)),
+            agents: table.tables("agents", |name| table.row("agents", name)),
+            forges: table.tables("forges", |name| table.row("forges", name)),
             prices: table.tables("prices", |name| table.price(name)),
             state: table.text("state.dir"),
             settings,

@@ -87,6 +87,11 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ),
     ("mcp", "What clients of `remand mcp` may do. Only in your own file."),
     ("hub", "Where runs move from one machine to another. Only in your own file."),
+    (
+        "forges.*",
+        "A service where issues and pull requests live: a new one, or changes to `github` or `gitlab` \
+         (docs/how-to/issues-and-pull-requests.md). Only in your own file.",
+    ),
     ("checks", "The checks that the engine runs."),
     ("checks.*", "One check: a new one, or changes to the detected check with this name."),
     (
@@ -470,6 +475,27 @@ pub const KEYS: &[ConfigKey] = &[
         example: "\"ssh://git@example.org/hub.git\"",
         meaning: "A bare repository of yours. The work of a run is fetched from it before each step and pushed to it \
                   before the step counts, so another machine can continue the run.",
+    },
+    ConfigKey {
+        path: "forges.*.read",
+        shape: ValueShape::Argv,
+        default: "",
+        example: "[\"linear\", \"issue\", \"${number}\"]",
+        meaning: "The command that prints an issue.",
+    },
+    ConfigKey {
+        path: "forges.*.publish",
+        shape: ValueShape::Argv,
+        default: "",
+        example: "[\"gh\", \"pr\", \"create\", \"--head\", \"${branch}\", \"--body-file\", \"${file}\"]",
+        meaning: "The command that opens a pull request for a pushed branch.",
+    },
+    ConfigKey {
+        path: "forges.*.**",
+        shape: ValueShape::Free,
+        default: "",
+        example: "",
+        meaning: "Any other key of a forge.",
     },
     ConfigKey {
         path: "checks.detect",

@@ -20,6 +20,7 @@ const OWN: &[(&str, &str)] = &[
     ("telemetry", "where Remand sends your traces"),
     ("mcp", "which gates a program may answer for you"),
     ("hub", "where your runs are pushed"),
+    ("forges", "which programs run as you"),
 ];
 
 impl Config {

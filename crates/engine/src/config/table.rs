@@ -114,9 +114,10 @@ impl TypedSettings<'_> {
         Price { input: kind("input"), output: kind("output"), cached: kind("cached"), stored: kind("stored") }
     }
 
-    pub fn agent(&self, name: &str) -> toml::Table {
+    /// One table of a section whose tables are rows of data, as it is written.
+    pub fn row(&self, section: &str, name: &str) -> toml::Table {
         let settings =
-            self.settings.iter().filter(|(path, _)| path.len() > 2 && path[0] == "agents" && path[1] == name);
+            self.settings.iter().filter(|(path, _)| path.len() > 2 && path[0] == section && path[1] == name);
         settings
             .filter_map(|(path, setting)| match &setting.value {
                 ConfigValue::Free(value) => Some((path[2].clone(), value.clone())),
