@@ -52,7 +52,6 @@ fn settings(workplace: &Workplace, store: Arc<dyn Store>) -> Result<Settings, Co
         agent_slots: AgentSlots::new(workplace.config.at_once),
         tools: ToolVersions::default(),
         activity: ActivityBoard::default(),
-        hub: workplace.config.hub.clone(),
     })
 }
 

@@ -41,7 +41,6 @@ mod branch_log;
 mod chain;
 mod commit;
 mod create;
-mod exchange;
 mod given;
 mod hand_over;
 mod hooks;
@@ -61,7 +60,6 @@ pub use branch::FileContents;
 pub use commit::FinalCommit;
 pub use diff::{ChangeKind, ChangedPath, PathKind};
 pub use error::{GitError, UserProgram};
-pub use exchange::{Hub, Pushed};
 pub use given::{CommitMerge, FastForward};
 pub use hand_over::HandOver;
 pub use hooks::{HookFiles, SetUpHooks};
@@ -100,8 +98,6 @@ mod differences_tests;
 mod exact_tests;
 #[cfg(test)]
 mod excess_tests;
-#[cfg(test)]
-mod exchange_tests;
 #[cfg(test)]
 mod given_tests;
 #[cfg(test)]

@@ -124,8 +124,7 @@ pub(super) fn discard(
         .iter()
         .map(|reference| format!("delete {reference}\n"))
         .collect();
-    git(&repository.objects(), ["update-ref", "--stdin"]).input(rows.into_bytes()).run()?;
-    repository.drop_hub_records(run)
+    git(&repository.objects(), ["update-ref", "--stdin"]).input(rows.into_bytes()).run().map(drop)
 }
 
 /// Removes the work trees of one run. Its references stay; a resumed run creates its trees again.

@@ -7,7 +7,6 @@ use remand_engine::lock::DriverLock;
 use remand_git::StaleRun;
 use remand_ledger::RunId;
 use remand_ledger::query::RunRow;
-use remand_process::Cancel;
 use remand_terminal::output::{print, print_json};
 use remand_terminal::table::{Cell, ColumnFit, TextTable};
 use remand_terminal::{CommandFailure, ExitCode, Ink, amount};
@@ -40,11 +39,6 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         found.into_iter().filter(|stale| !kept.contains(&stale.run) && !is_driven(stale)).collect();
     let sizes: Vec<u64> = stale.iter().map(size).collect();
     if !args.dry_run {
-        for (hub, stale) in
-            workplace.config.hub.iter().flat_map(|hub| stale.iter().map(move |run| (hub, run)))
-        {
-            hub.forget(&workplace.repository, &stale.run, &Cancel::new())?;
-        }
         remand_git::clean(&workplace.repository, &stale)?;
     }
     if context.json {

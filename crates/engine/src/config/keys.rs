@@ -86,7 +86,6 @@ pub const SECTIONS: &[(&str, &str)] = &[
         "Traces and metrics for OpenTelemetry. Off unless you name an address. Only in your own file.",
     ),
     ("mcp", "What clients of `remand mcp` may do. Only in your own file."),
-    ("hub", "Where runs move from one machine to another. Only in your own file."),
     (
         "forges.*",
         "A service where issues and pull requests live: a new one, or changes to `github` or `gitlab` \
@@ -467,14 +466,6 @@ pub const KEYS: &[ConfigKey] = &[
         example: "[\"approve-research\"]",
         meaning: "The gates that a client of `remand mcp` may answer, by the names of their phases. It can never answer a \
                   mandatory gate.",
-    },
-    ConfigKey {
-        path: "hub.git",
-        shape: ValueShape::Text,
-        default: "",
-        example: "\"ssh://git@example.org/hub.git\"",
-        meaning: "A bare repository of yours. The work of a run is fetched from it before each step and pushed to it \
-                  before the step counts, so another machine can continue the run.",
     },
     ConfigKey {
         path: "forges.*.read",

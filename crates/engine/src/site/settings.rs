@@ -8,7 +8,7 @@ use crate::redact::Redactor;
 use crate::store::Store;
 use crate::turn::CommandEnding;
 use remand_checks::ToolVersions;
-use remand_git::{Hub, Repository};
+use remand_git::Repository;
 use remand_kernel::Outcome;
 use remand_kernel::signal::Failure;
 use remand_ledger::Facts;
@@ -46,8 +46,6 @@ pub struct Settings {
     /// Versions of the tools that checks use.
     pub tools: ToolVersions,
     pub activity: ActivityBoard,
-    /// The bare repository through which runs move between machines.
-    pub hub: Option<Hub>,
 }
 
 impl Settings {

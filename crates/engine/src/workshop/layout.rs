@@ -1,13 +1,11 @@
 //! The files for people in the folder of a run: its artifacts, each with a readable rendering, and the bundle.
 
-use super::exchange;
 use crate::bundle;
 use crate::outputs;
 use crate::site::{Settings, Site, Trouble};
 use crate::ticket;
 use remand_contract::SchemaId;
 use remand_ledger::RunId;
-use remand_process::Cancel;
 use std::fs;
 use std::path::Path;
 
@@ -51,7 +49,7 @@ pub fn finish(settings: &Settings, run: &RunId, site: Result<&Site, Trouble>) {
         let _ = remand_git::remove(&folder.join("scratch"));
         crate::dispatch::forget_sessions(&folder);
         let documents = crate::rounds::documents::finish(site);
-        page.map(drop).and(documents).and(artifacts(site)).and(exchange::push(settings, run, &Cancel::new()))
+        page.map(drop).and(documents).and(artifacts(site))
     });
     report(settings, &folder.join(NOT_LAID_OUT), result);
 }

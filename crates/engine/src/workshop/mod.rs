@@ -1,7 +1,6 @@
 //! The workshop: performs orders, one thread per command, and decides nothing.
 
 mod background;
-mod exchange;
 mod layout;
 mod panics;
 mod running;
@@ -18,8 +17,8 @@ use crate::turn::{CommandEnding, CommandStart, Issuance};
 use remand_kernel::ids::CommandId;
 use remand_kernel::state::Stage;
 use remand_kernel::{Command, Outcome};
+use remand_ledger::RunId;
 use remand_ledger::fact::{Note, NoteKind};
-use remand_ledger::{Facts, RunId};
 use remand_process::{Cancel, kill_marked};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -122,7 +121,6 @@ impl Effects for Workshop {
             }
             info!(kind = kind(&start.command), "started");
             let ended = panics::catch(|| {
-                exchange::fetch(&settings, &run, &cancel)?;
                 let site = site.open()?;
                 let trees = site.trees.for_command(marker(&run, id), &cancel);
                 let (issuance, number) = (start.issuance, start.number);
@@ -131,7 +129,7 @@ impl Effects for Workshop {
                 if !start.wait.is_zero() && job.cancel.wait(start.wait) {
                     return Err(Trouble::cancelled());
                 }
-                Ok(push_result(&job, perform(&job, &start.command)))
+                Ok(perform(&job, &start.command))
             });
             let ending = match ended {
                 Ok(ended) => ended.unwrap_or_else(|trouble| trouble.into_ending(id)),
@@ -192,8 +190,7 @@ impl Effects for Workshop {
         self.run_in_background(at.run, "prepare question", move || {
             let written = site.open().and_then(|site| {
                 ticket::update_branch(&site, &site.trees, &id.to_string())?;
-                rounds::documents::update(&site)?;
-                exchange::push(site.settings(), &site.run, &Cancel::new())
+                rounds::documents::update(&site)
             });
             // A failure does no harm: the next command writes the documents.
             if let Err(trouble) = written {
@@ -245,19 +242,6 @@ fn perform(job: &Job, command: &Command) -> CommandEnding {
     let warnings = job.site.trees.take_warnings().into_iter().chain(job.trees.take_warnings());
     ending.facts.notes.extend(warnings.map(to_note));
     ending
-}
-
-/// Pushes what a command did. Without the push, only its cost counts.
-fn push_result(job: &Job, ending: CommandEnding) -> CommandEnding {
-    let settings = job.site.settings();
-    let report = |text: String| settings.activity.report(&job.site.run, job.id, text);
-    match exchange::push_result(settings, &job.site.run, &job.cancel, report) {
-        Ok(()) => ending,
-        Err(trouble) => {
-            let facts = Facts { telemetry: ending.facts.telemetry, ..Facts::default() };
-            CommandEnding { usage: ending.usage, blobs: ending.blobs, facts, ..trouble.into_ending(job.id) }
-        }
-    }
 }
 
 fn kind(command: &Command) -> &'static str {
