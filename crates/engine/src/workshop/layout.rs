@@ -42,15 +42,17 @@ pub fn missing_from_folder(folder: &Path) -> Option<String> {
 /// the ledger, so a failure here is not a failure of the run.
 pub fn finish(settings: &Settings, run: &RunId, site: Result<&Site, Trouble>) {
     let folder = settings.home.run(run);
-    // This page is from before the end of the run. If it cannot be removed, it is overwritten.
+    // The bundle's page is older than the end of the run: without it, the folder counts as incomplete until a new page is
+    // written. If it cannot be removed, it is overwritten.
     let _ = fs::remove_file(folder.join(bundle::FILE));
     let result = site.and_then(|site| {
         report(settings, &folder.join(NOT_ON_BRANCH), ticket::finish_branch(site));
         let page = site.reader().and_then(|reader| bundle::write(&reader, run, &folder));
-        // If this fails, the folder only takes up space.
+        // A leftover folder only takes up space.
         let _ = remand_git::remove(&folder.join("scratch"));
         crate::dispatch::forget_sessions(&folder);
         let documents = crate::rounds::documents::finish(site);
+        // `and` evaluates all operands: if one part fails, the others are still written. The first failure is recorded.
         page.map(drop).and(documents).and(artifacts(site)).and(exchange::push(settings, run, &Cancel::new()))
     });
     report(settings, &folder.join(NOT_LAID_OUT), result);
