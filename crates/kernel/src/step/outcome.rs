@@ -66,7 +66,7 @@ impl Stepper<'_> {
             let name = self.program.signals.get(signal.index()).map_or("", String::as_str);
             return Err(self.not_a_result(name, possible));
         }
-        // 0 stands for an unwritten artifact, and 1 for the subject.
+        // 0 means absent, and 1 stands for a subject without a digest.
         let new_digest = Digest(u64::from(self.state.changes) + 2);
         let wrote = phase.writes.iter().map(|artifact| (*artifact, new_digest)).collect();
         Ok(ReadOutcome::Valid(Box::new(ValidResult {
