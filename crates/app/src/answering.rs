@@ -1,6 +1,6 @@
 //! Submits a human's answer. The prompt, `remand answer`, the page and the MCP server use it.
 //!
-//! An answer becomes a request in the ledger; the process that drives the run turns it into an event.
+//! An answer becomes a request in the ledger; the driving process turns it into an event.
 
 use remand_engine::clock;
 use remand_engine::redact::Redactor;
@@ -20,11 +20,11 @@ pub struct HumanAnswer {
     /// The flags of the question that the answer sets.
     pub flags: Vec<String>,
     pub grants: Grants,
-    /// Who gives it, and where if not on a command line.
+    /// Who gives the answer, and through what unless on a command line.
     pub by: String,
 }
 
-/// Why an answer is not recorded.
+/// Why an answer was not recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
     #[error("this gate does not offer `{option}`")]

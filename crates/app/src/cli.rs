@@ -66,7 +66,7 @@ impl RemandCli {
     pub fn run(&self) -> Result<ExitCode, CommandFailure> {
         ink::set_choice(ColourChoice::by_name(&self.color));
         invocation::set_folders(&[("-C", self.directory.as_deref()), ("--state", self.state.as_deref())]);
-        // These commands cannot do anything that their caller could not do itself.
+        // An agent may run these commands: they can do nothing that the agent could not do itself.
         let is_for_agents = matches!(
             self.command,
             Some(
@@ -77,6 +77,7 @@ impl RemandCli {
             )
         );
         if !is_for_agents && std::env::var_os(dispatch::AGENT).is_some() {
+            // Output readers recognize a denial by the words "permission denied".
             let hint = "return your findings in the result of the dispatch; people and the engine run remand";
             return Err(CommandFailure::user("agents cannot run remand: Permission denied", hint));
         }

@@ -1,21 +1,21 @@
-//! What a run did on the ways of its workflow: where it is, how often each way was taken, what is left of budgets.
+//! What a run did in its workflow: where it is, how often it followed each route, and what is left of its budgets.
 
 use crate::edges::{EdgeTarget, RouteEdge};
 use remand_kernel::ids::{BudgetId, PhaseId, SignalId};
 use std::collections::BTreeMap;
 
-/// The marks of a run on the drawing of its workflow.
+/// What the drawing of a workflow shows about a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunMarks {
     /// The phases at which the run is, each with its lanes.
     pub here: BTreeMap<PhaseId, Vec<String>>,
-    /// How often each phase was left by a ruling.
+    /// The number of finished visits to each phase.
     pub visits: BTreeMap<PhaseId, u32>,
-    /// The ways that were taken, in order.
+    /// The routes that were followed, in order.
     pub ways: Vec<TakenWay>,
-    /// What is left of each budget of the run, and its size.
+    /// What is left of each budget of the run, and its full size.
     pub left: BTreeMap<BudgetId, (u16, u16)>,
-    /// The address of the workflow's file; `#L` and the line of a phase follow.
+    /// The address of the workflow's file. A link to a phase appends `#L` and its line.
     pub file: String,
 }
 
@@ -25,11 +25,11 @@ pub struct TakenWay {
     pub from: PhaseId,
     pub signal: SignalId,
     pub target: Option<PhaseId>,
-    /// Whether another route was followed because a budget was empty.
+    /// Whether this is the alternative route for a budget that is used up.
     pub exhausted: bool,
 }
 
-/// How often each edge was taken.
+/// How often each edge of the drawing was followed, and the last one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EdgeMarks {
     counts: Vec<u32>,
@@ -52,7 +52,7 @@ impl EdgeMarks {
         self.counts.get(edge).copied().unwrap_or(0)
     }
 
-    /// The style classes of a line on which these edges lead.
+    /// The CSS classes of a line that stands for these edges.
     pub fn classes(&self, edges: &[usize]) -> &'static str {
         if self.last.is_some_and(|last| edges.contains(&last)) {
             " taken last"
@@ -65,7 +65,7 @@ impl EdgeMarks {
 }
 
 impl TakenWay {
-    /// The edge that the ruling followed; `None` if the drawing states it in its legend only.
+    /// The edge that the ruling followed; `None` if the route appears only in the legend.
     fn edge(&self, edges: &[RouteEdge]) -> Option<usize> {
         let fits = |edge: &RouteEdge| {
             edge.from == self.from

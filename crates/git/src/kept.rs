@@ -73,7 +73,7 @@ impl RunTrees {
         TreeId::plain(&self.repository.with_paths_of(tree.tree(), other.tree(), paths, &index)?)
     }
 
-    /// The file of a new index to compose a tree in. Lanes compose trees at the same time, so each gets another one.
+    /// The path of a git index for composing a tree. Each call returns a new one, since lanes compose trees simultaneously.
     pub(super) fn composed_index(&self) -> PathBuf {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -89,7 +89,7 @@ impl RunTrees {
         self.set_reference(&self.lane_reference(task, batch), base)
     }
 
-    /// Returns whether work of a task was merged into the main line after a commit and not undone since.
+    /// Whether work of a task was merged into the main line after a commit, and has not been undone since.
     pub fn merged_since(&self, task: &str, base: &CommitId) -> Result<bool, GitError> {
         let links = self.links()?;
         let undone: Vec<&str> = links.iter().flat_map(|link| link.undid.iter().map(String::as_str)).collect();

@@ -16,7 +16,7 @@ pub fn span_id(run: &RunId, key: &str) -> String {
     hex(SPAN, &format!("{run}\n{key}"), 16)
 }
 
-/// An id for a task of the run. The task's own id has words of the request.
+/// An opaque id for a task of the run: the task's own id can contain words of the request.
 pub fn task_id(run: &RunId, task: &str) -> String {
     hex(TASK, &format!("{run}\n{task}"), 16)
 }

@@ -52,7 +52,7 @@ pub fn time(ms: u64) -> String {
     }
 }
 
-/// The time between two points in time, in its largest unit.
+/// The time since `at`, in its largest unit.
 pub fn age(now: i64, at: i64) -> String {
     let seconds = u64::try_from(now.saturating_sub(at)).unwrap_or(0) / 1000;
     match seconds {
@@ -63,7 +63,7 @@ pub fn age(now: i64, at: i64) -> String {
     }
 }
 
-/// A size on disk.
+/// A number of bytes in binary units, such as `1.5 KiB`.
 pub fn bytes(number: u64) -> String {
     let units = ["KiB", "MiB", "GiB", "TiB"];
     let mut unit = "B";

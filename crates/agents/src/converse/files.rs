@@ -18,7 +18,8 @@ pub fn may_write(plan: &ConversationPlan, path: &Path) -> bool {
     is_inside(&plan.out) || (plan.write && is_inside(&plan.tree))
 }
 
-/// Resolves the symbolic links of a path. Its last components need not exist. `None` means that access is denied.
+/// Resolves the symbolic links of a path. Its last components need not exist, unless it contains `..`. `None` means that
+/// access is denied.
 fn canonical(path: &Path) -> Option<PathBuf> {
     if path.components().any(|part| part == Component::ParentDir) {
         return path.canonicalize().ok();
@@ -60,7 +61,6 @@ pub fn write(path: &Path, text: &str) -> Result<WriteTextFileResponse, Error> {
     Ok(WriteTextFileResponse::new())
 }
 
-/// The error for a file that could not be written.
 pub fn write_error(path: &Path, why: impl Display) -> Error {
     fault::client_error(format!("{}: {why}", path.display()))
 }

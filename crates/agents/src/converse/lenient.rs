@@ -1,4 +1,5 @@
-//! Fills in required fields that agents leave out, so that the protocol's types can parse their messages.
+//! Fills in required fields that agents leave out, and removes what the protocol does not define, so that its types can
+//! parse the messages.
 
 use agent_client_protocol::ErrorCode;
 use agent_client_protocol::v1::schema::PermissionOption;
@@ -78,7 +79,7 @@ fn complete_response(parts: &mut Map<String, Value>) {
     parts.insert("error".to_string(), json!({"code": code, "message": message, "data": data}));
 }
 
-/// The map under this key, created if it is missing.
+/// The map under this key, created if it is missing; `None` if the value is not a map.
 fn nested_map<'p>(parts: &'p mut Map<String, Value>, key: &str) -> Option<&'p mut Map<String, Value>> {
     parts.entry(key).or_insert_with(|| json!({})).as_object_mut()
 }

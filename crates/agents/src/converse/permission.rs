@@ -41,7 +41,7 @@ impl ToolCallRequest {
         }
     }
 
-    /// Whether the role permits the call. Calls of an unknown kind are denied.
+    /// Whether the role permits the call. A call of an unknown kind is denied unless it submits the result.
     pub fn is_permitted(&self, plan: &ConversationPlan) -> bool {
         match self.kind {
             ToolKind::Read | ToolKind::Search | ToolKind::Think => true,

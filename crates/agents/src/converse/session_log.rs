@@ -20,7 +20,7 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// How many levels of subfolders are searched.
 const MAX_DEPTH: usize = 8;
 
-/// How often the command's exit is polled.
+/// The pause between two checks whether the command has exited.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The session log of an agent program.
@@ -35,7 +35,7 @@ pub struct SessionLog {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SessionLogSource {
-    /// JSON lines in files below a folder. A file that names another session is ignored.
+    /// JSON lines in files below a folder. The counts of all files are added up, except those that name another session.
     Files {
         below: PathBuf,
         /// Suffix of the file names.
@@ -114,6 +114,7 @@ fn counts(reader: &OutputReader) -> Option<Counts> {
     Some(Counts { input: reader.input()?, output: reader.output()?, cached, stored })
 }
 
+/// Whether a log is about a session. A log that names no session counts.
 fn belongs_to(reader: &OutputReader, session: &str) -> bool {
     reader.session().is_none_or(|id| id == session)
 }

@@ -193,7 +193,7 @@ impl CliDriver {
         }
     }
 
-    /// The attempts to change files that the agent's rules or the system denied.
+    /// Attempts to change files that were denied by the agent's rules or by the system.
     fn trespasses<'e>(&self, reader: &'e OutputReader) -> Vec<&'e String> {
         let writers = self.output_rules().writers;
         let denied = reader.denied.iter().filter(|text| writers.iter().any(|writer| has_word(writer, text)));
@@ -265,7 +265,8 @@ fn expand_home(path: &str, home: &Path) -> PathBuf {
     path.strip_prefix("~/").map_or_else(|| PathBuf::from(path), |below| home.join(below))
 }
 
-/// A port that is free at the moment. If no port is free, the placeholder stays empty and the program reports an error.
+/// A port that is free now; another program may take it before the agent does. If no port is free, the placeholder stays
+/// empty and the agent's program reports an error.
 fn free_port() -> Option<u16> {
     let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).ok()?;
     listener.local_addr().ok().map(|address| address.port())

@@ -43,7 +43,6 @@ const COMMON: &[(ServiceFailure, &str)] = &[
     ),
 ];
 
-/// A diagnosed failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiagnosedFailure {
     pub kind: ServiceFailure,
@@ -74,7 +73,7 @@ fn match_row(row: &AgentRow, symptoms: Symptoms<'_>) -> Option<DiagnosedFailure>
     })
 }
 
-/// Whether the answer is really an error message.
+/// Whether the agent printed an error message in place of an answer.
 pub fn is_error_message(row: &AgentRow, answer: &str) -> bool {
     row.failures
         .iter()
@@ -169,7 +168,8 @@ impl DiagnosedFailure {
     }
 }
 
-/// How long a service asks the client to wait: numbers with units, such as `1m30s`, or a single number without a unit.
+/// How long a service asks the client to wait: numbers with units, such as `1m30s`, or a single number of seconds, or of
+/// milliseconds after `retry-after-ms`. The last request in the message counts.
 pub fn retry_after(message: &str) -> Option<Duration> {
     let request = r"(?i)(?:retry.{0,3}after(.?ms\b)?|retry.?delay|retry in|try again in)[^0-9]{0,12}([0-9])";
     let part = Regex::new(r"^[\s,]*(?:and\s+)?([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)").ok()?;
@@ -193,7 +193,6 @@ fn duration(seconds: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// The length of a unit in seconds.
 fn unit_seconds(unit: &str) -> Option<f64> {
     Some(match unit.to_ascii_lowercase().as_str() {
         "ms" | "msec" | "msecs" | "millis" | "millisecond" | "milliseconds" => 0.001,

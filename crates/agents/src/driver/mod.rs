@@ -43,13 +43,13 @@ pub struct DispatchContext {
     /// The result file.
     pub result: PathBuf,
     pub prompt: String,
-    /// The file that describes the dispatch.
+    /// The file that describes the dispatch to `remand submit` and to rehearsals.
     pub about: PathBuf,
     /// The user's home directory.
     pub user_home: PathBuf,
     /// The search path for programs.
     pub path: OsString,
-    /// The path of this program.
+    /// The path of the `remand` executable.
     pub remand: PathBuf,
     pub permissions: Permissions,
     /// Whether the sandbox confines the process.
@@ -89,8 +89,8 @@ pub struct Launch {
     pub argv: Vec<OsString>,
     pub environment: BTreeMap<String, OsString>,
     pub stdin: Vec<u8>,
-    /// Files and folders that the agent may read although the sandbox hides their folder: files of the engine, or files
-    /// of the agent's program in the user's home.
+    /// Files and folders inside hidden folders that the agent may read: files of the engine, or files of the agent's
+    /// program in the user's home.
     pub reads: Vec<PathBuf>,
     /// Files of the user that are copied into the agent's home under these relative names. The agent may change the copies.
     pub copies: Vec<(PathBuf, PathBuf)>,
@@ -124,7 +124,7 @@ pub struct AgentReport {
     pub failure: Option<(Failure, String)>,
 }
 
-/// One way to reach an agent.
+/// Starts one agent program and interprets its output.
 pub trait Driver: Send + Sync {
     fn name(&self) -> &str;
 
@@ -138,12 +138,13 @@ pub trait Driver: Send + Sync {
     /// Reports what the agent did, from its exit status and output.
     fn interpret(&self, context: &DispatchContext, ended: &JobEnd, reader: &OutputReader) -> AgentReport;
 
-    /// Files at the root of a tree that configure the agent's program. The agent must not see them.
+    /// Files and folders of a tree that configure the agent's program, and that the agent must not see. A name applies to
+    /// the root of the tree, or to every folder if it begins with `**/`.
     fn unseen(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Text in every command that the agent's program itself runs, in contrast to its model.
+    /// Text that identifies the commands which the agent's program runs for itself, and not for its model.
     fn own_commands(&self) -> Option<&str> {
         None
     }

@@ -85,7 +85,7 @@ impl Prices {
         Prices { own: own.collect(), listed }
     }
 
-    /// The cost of a model's tokens, if all prices are known.
+    /// The cost of a model's tokens; `None` if the price of a kind that was used is unknown.
     pub fn cost(&self, model: &str, tokens: TokenCounts) -> Option<ComputedCost> {
         let names = names(model);
         let (name, price) = find(&self.own, &names).or_else(|| find(&self.listed, &names))?;

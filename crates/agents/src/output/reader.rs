@@ -1,5 +1,5 @@
-//! Reads an agent's output as it arrives and keeps the values that its row selects. The middle of a long output is not
-//! stored, so it cannot be read later.
+//! Reads an agent's output as it arrives and keeps the values that its row selects. They cannot be read later, since the
+//! middle of a long output is not stored.
 
 use super::is_denial;
 use super::pick::Pick;
@@ -62,7 +62,7 @@ pub struct ToolAtWork {
     pub target: Option<String>,
 }
 
-/// What an agent does at this moment.
+/// What an agent is doing now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentActivity {
     /// `None` while the model thinks.
@@ -166,7 +166,7 @@ impl OutputReader {
         }
     }
 
-    /// What the agent does at this moment.
+    /// What the agent is doing now. Until it reports its totals, the tokens of its model calls are added up.
     pub fn activity(&self) -> AgentActivity {
         let counts = [
             self.input(),
@@ -239,7 +239,7 @@ fn remember(texts: &mut Vec<String>, text: String) {
     texts.push(text);
 }
 
-/// The values found by each of several picks. The first pick that found anything counts.
+/// What each of several picks has found. The value of the first pick that found anything counts.
 #[derive(Clone, Debug, Default)]
 struct Slots(Vec<Slot>);
 
@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(doing(std::slice::from_ref(&began)), "Edit src/a.rs");
         assert_eq!(doing(&[began.clone(), ended.clone()]), "thinking");
         assert_eq!(doing(&[began, ended, result.clone()]), "thinking, 42 tokens so far");
-        // UP-11: a call that is reported twice counts once, and the result has the last word.
+        // UP-11: a call that is reported twice counts once, and the totals in the result replace the sum of the calls.
         let mut calls = vec![call("m1", 1, json!({"type": "text", "text": "Now."})), call("m1", 2, edit)];
         assert_eq!(doing(&calls), "Edit src/a.rs, 25 tokens so far");
         calls.push(call("m2", 4, json!({"type": "text", "text": "Done."})));

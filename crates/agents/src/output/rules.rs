@@ -1,4 +1,4 @@
-//! Describes where the values are in an agent program's output.
+//! The rules that find session, answer, errors, tokens, cost and tools in an agent program's output.
 
 use super::pick::Pick;
 use serde::{Deserialize, Serialize};
@@ -39,9 +39,10 @@ pub struct OutputRules {
     pub cost: Vec<Pick>,
     /// Whether the cost of a resumed session includes that of earlier dispatches.
     pub cumulative_cost: bool,
-    /// The id of a model call, and its tokens: for people who watch an agent that reports its usage only at the end. A call
-    /// may be reported several times.
+    /// The id of a model call. The tokens of calls are shown while the agent runs, if it reports its usage only at the
+    /// end. A call may be reported several times.
     pub call: Vec<Pick>,
+    /// The tokens of a model call.
     pub call_tokens: Vec<Pick>,
     /// Reports that a tool started. While a tool runs, the agent may be silent.
     pub tool_began: Vec<Pick>,

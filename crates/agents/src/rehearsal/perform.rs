@@ -81,6 +81,7 @@ pub fn missing_entry(info: &DispatchInfo, payload: Option<&Value>) -> String {
     )
 }
 
+/// An action failed, and the entry does not continue after failures.
 struct Stopped;
 
 struct Player<'a> {
@@ -103,7 +104,7 @@ impl Player<'_> {
                 ScriptAction::Service(outage) => {
                     let outcome = print_line(self.err, &describe_outage(outage));
                     self.check("service", outcome)?;
-                    // A temporary outage is over by the client's next request.
+                    // An outage with `times` is temporary: an agent program that retries gets past it.
                     if outage.times.is_none() {
                         return Ok(PlayEnding::Exit(OUTAGE));
                     }

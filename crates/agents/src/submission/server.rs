@@ -39,7 +39,7 @@ pub fn serve(dispatch: &Path) -> Result<(), ServeError> {
     let outcome = runtime.block_on(async {
         match server.serve(rmcp::transport::stdio()).await {
             Ok(running) => {
-                // The connection is over, however it ended.
+                // A broken connection needs no report: accepted results are already stored.
                 let _ = running.waiting().await;
                 Ok(())
             }
@@ -98,7 +98,7 @@ impl ServerHandler for SubmissionServer {
 }
 
 impl SubmissionServer {
-    /// Stores a valid result, or returns its problems. A later valid result replaces an earlier one.
+    /// Stores a valid result, or returns the problems of an invalid one. A later valid result replaces an earlier one.
     fn submit(&self, result: &Value) -> Result<String, String> {
         let (text, reply) = match self.terms.validate(result) {
             SubmissionOutcome::Accepted { text } => {

@@ -54,12 +54,11 @@ impl Terms {
         Terms { expected, min_chars }
     }
 
-    /// The path of a dispatch's terms.
+    /// The path of the terms; `dispatch` is the file that describes the dispatch.
     pub fn path(dispatch: &Path) -> PathBuf {
         dispatch.with_file_name(CONTRACT_FILE)
     }
 
-    /// Reads the terms of a dispatch.
     pub fn read(dispatch: &Path) -> Result<Terms, TermsError> {
         let path = Terms::path(dispatch);
         let bytes =

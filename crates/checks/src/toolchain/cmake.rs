@@ -40,7 +40,7 @@ fn checks(folder: &Path, _: &ToolProbe<'_>) -> Vec<CheckSpec> {
     specs
 }
 
-/// Paths of folders outside the project contain variables that only CMake can resolve.
+/// A project that mentions `..` may depend on anything: such a path can contain variables that only CMake can resolve.
 fn dependencies(folder: &Path) -> Vec<Dependency> {
     let text = read(folder, MANIFEST).unwrap_or_default();
     if text.contains("..") { vec![Dependency::Anything] } else { Vec::new() }

@@ -36,10 +36,10 @@ const DEPENDENCIES: [&str; 4] =
 const WORKSPACE_RUNNERS: [(&str, &[&str], &str); 2] =
     [("npm", &["--workspaces", "-ws", "--ws"], "-w"), ("pnpm", &["-r", "--recursive"], "--filter")];
 
-/// Characters that have a meaning in a shell; all except the quotes can join several commands.
+/// Characters with a meaning in a shell. A script without the first eight is a single command without redirections.
 const SHELL_CHARACTERS: [char; 10] = ['&', '|', ';', '>', '<', '(', '`', '$', '"', '\''];
 
-/// How many folders, from the project upwards, are searched for its tools.
+/// The maximum number of folders that are searched for a project's tools, from the project upwards.
 const MAX_SEARCHED_FOLDERS: usize = 6;
 
 fn checks(folder: &Path, probe: &ToolProbe<'_>) -> Vec<CheckSpec> {
@@ -116,7 +116,7 @@ impl Runner {
     }
 }
 
-/// The command that runs a test script of all packages for some of them; `None` if that is not possible.
+/// The command that runs a workspace's test script for some of its packages; `None` if the script does not allow it.
 fn narrowed_script(script: &str, package: &Value, probe: &ToolProbe<'_>) -> Option<Members> {
     let has = |name: &str| package.pointer(&format!("/scripts/{name}")).is_some();
     if script.contains(SHELL_CHARACTERS) || has("pretest") || has("posttest") {

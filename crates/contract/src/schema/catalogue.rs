@@ -14,10 +14,8 @@ use std::sync::LazyLock;
 /// The version of the schemas. Results of another major version are rejected.
 pub const VERSION: &str = "1.0";
 
-/// The major version.
 pub const MAJOR: u64 = 1;
 
-/// Identifies a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SchemaId {
@@ -42,7 +40,6 @@ pub enum SchemaId {
     GapReview,
 }
 
-/// One schema.
 #[derive(Debug)]
 pub struct Schema {
     pub id: SchemaId,
@@ -81,7 +78,6 @@ impl SchemaId {
         SchemaId::GapReview,
     ];
 
-    /// The schema with this id.
     pub fn schema(self) -> &'static Schema {
         // `ALL` has the order of the enum; a test proves it.
         &schemas()[self as usize]
@@ -136,7 +132,7 @@ pub fn schema(name: &str) -> Option<&'static Schema> {
     schemas().iter().find(|schema| schema.name == name)
 }
 
-/// Every schema, in the order of the workflow.
+/// Every schema, in the order of [`SchemaId::ALL`].
 pub fn schemas() -> &'static [Schema] {
     static ALL: LazyLock<Vec<Schema>> = LazyLock::new(|| SchemaId::ALL.into_iter().map(entry).collect());
     &ALL

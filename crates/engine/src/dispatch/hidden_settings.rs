@@ -67,7 +67,7 @@ impl HiddenSettings {
     }
 }
 
-/// All names without the prefix, and the files of the tree that match the names with it.
+/// The names without the prefix as paths, and the files of the tree that match a name with the prefix.
 fn matching_paths(names: &[String], files: &[PathBuf]) -> Vec<PathBuf> {
     let (deep, plain): (Vec<&String>, Vec<&String>) =
         names.iter().partition(|name| name.starts_with(ANYWHERE));

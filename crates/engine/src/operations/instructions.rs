@@ -20,7 +20,7 @@ const PROPOSALS: &str = "proposals";
 /// The patch with the approved changes.
 const INSTRUCTIONS: &str = "instructions";
 
-/// The end of the names of instruction files in `.github/instructions`.
+/// The suffix of instruction files such as those in `.github/instructions`.
 const INSTRUCTIONS_END: &str = ".instructions.md";
 
 pub fn propose(job: &Job) -> Result<Done, Trouble> {
@@ -40,7 +40,7 @@ pub fn propose(job: &Job) -> Result<Done, Trouble> {
     if tree != before {
         done.report.says = "proposed".to_string();
     }
-    // Not a patch of the run: nobody has approved it.
+    // The format `patch` is for changes that belong to the run; nobody has approved this one yet.
     done.add_artifact(job, PROPOSALS, "diff", &patch);
     Ok(done)
 }
@@ -89,7 +89,7 @@ fn proposals(job: &Job, reader: &Reader) -> Result<Vec<InstructionProposal>, Tro
     Ok(typed.map(|knowledge| knowledge.proposals).unwrap_or_default())
 }
 
-/// The tree with a proposal, or why the engine does not apply it.
+/// The tree with a proposal applied, or why the engine does not apply it.
 fn apply(
     job: &Job,
     tree: &TreeId,

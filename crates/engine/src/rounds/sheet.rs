@@ -1,4 +1,4 @@
-//! The round sheet: assignments, results and mishaps.
+//! The round sheet: assignments, proposals, review and failed dispatches of one round.
 
 use remand_contract::schema::gaps::{GapProposals, GapReview, IssueAnswer, ReportedGap};
 use remand_kernel::change::Digest;

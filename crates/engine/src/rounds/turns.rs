@@ -1,7 +1,7 @@
 //! The results of engineers and reviewer in a round, prepared for the gap board.
 //!
-//! A valid result may concern gaps or issues that its author must not touch. Those parts are left out and reported; the
-//! rest counts.
+//! A valid result may refer to gaps or objections that are unknown, or not open to its author in this round. Those parts
+//! are left out and reported; the rest counts.
 
 use super::sheet::RoundSheet;
 use crate::site::Trouble;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug)]
 pub struct RoundTurns {
     pub engineer: EngineerTurn,
-    /// The gaps assigned to the engineers that delivered.
+    /// The gaps assigned to the engineers that delivered a result.
     pub asked: Vec<GapId>,
     pub reviewer: ReviewerTurn,
     pub left_out: Vec<String>,
@@ -62,7 +62,7 @@ impl RoundTurns {
     }
 }
 
-/// Keeps one proposal for each gap that needs one.
+/// Keeps the first proposal for each gap that is open to proposals.
 fn keep_proposals(board: &Board, output: &mut EngineerOutput, left_out: &mut Vec<String>) -> BTreeSet<GapId> {
     let mut proposed = BTreeSet::new();
     output.proposals.retain(|proposal| {
@@ -98,7 +98,7 @@ fn keep_answers(board: &Board, output: &mut EngineerOutput, left_out: &mut Vec<S
     });
 }
 
-/// Keeps verdicts and issues about proposals of this round, or about unreviewed proposals of earlier rounds.
+/// Keeps verdicts and objections about proposals of this round, or about unreviewed proposals of earlier rounds.
 fn keep_verdicts(
     board: &Board,
     proposed: &BTreeSet<GapId>,

@@ -8,7 +8,7 @@ use remand_kernel::ids::CommandId;
 use remand_kernel::signal::Failure;
 use remand_ledger::LedgerError;
 
-/// Why there is no result.
+/// A failure of a command, with a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     pub failure: Failure,
@@ -25,7 +25,7 @@ impl Trouble {
         Trouble::new(Failure::Environment, detail)
     }
 
-    /// The same command would end the same way again.
+    /// A retry of the command would fail the same way.
     pub fn denied(detail: impl Into<String>) -> Trouble {
         Trouble::new(Failure::Denied, detail)
     }
@@ -45,7 +45,7 @@ impl Trouble {
     }
 }
 
-/// The ending after a bug in the engine. The command is not retried.
+/// The ending after a bug in the engine. The command is not retried, and its usage is unknown.
 pub fn engine_failed(defect: &str, id: CommandId) -> CommandEnding {
     let ending = Trouble::denied(format!("{defect}; this is a bug in Remand")).into_ending(id);
     CommandEnding { usage: Usage::default(), ..ending }

@@ -21,7 +21,7 @@ pub fn report(stored: &str) -> Option<FindingsReport> {
     crate::artifacts::payload(stored)
 }
 
-/// The sections of the design that findings cite. If only the page of an earlier run is left, the page is parsed.
+/// The sections of the design that findings cite. They are parsed from the page if it is all that an earlier run left.
 pub fn cited_sections(stored: &str) -> CitedSections {
     let Some(report) = report(stored) else { return cited_on_page(stored) };
     let change = report.proposed_change;
@@ -128,8 +128,8 @@ struct AttemptRow {
     files: Vec<String>,
 }
 
-/// The attempts at the failed design according to the engine, with the words of the findings about them. A design that was
-/// not implemented, such as one with a negative prototype, has only the rows of the findings.
+/// The attempts that the engine recorded for the failed design, each with what the findings report about it. If it
+/// recorded none, for example because a prototype failed first, these are the attempts in the findings.
 fn attempted(report: &FindingsReport, revision: &Revision, history: &TicketHistory) -> Vec<AttemptRow> {
     let words = |number: u32| {
         let rows = report.iterations.iter().filter(move |row| row.number == number);
@@ -197,7 +197,7 @@ fn answer_boxes(question: &str, answer: &AnsweredQuestion) -> String {
     format!("**{question}**\n\n{no}{yes}")
 }
 
-/// A point to check before answering.
+/// A point to check before answering the gate.
 pub struct ChecklistItem {
     pub title: &'static str,
     pub statement: String,
@@ -205,8 +205,8 @@ pub struct ChecklistItem {
     pub applies_at_cap: bool,
 }
 
-/// The five points to check before answering. The findings state four of them; the engine knows the number of the
-/// revision.
+/// The points to check before answering the gate. The findings make a statement on each except the number of the
+/// revision, which the engine knows.
 pub fn checklist(report: &FindingsReport, number: u16, cap: u16) -> [ChecklistItem; 5] {
     let list = &report.checklist;
     let item = |title, statement: &str| ChecklistItem {
@@ -227,7 +227,7 @@ pub fn checklist(report: &FindingsReport, number: u16, cap: u16) -> [ChecklistIt
     ]
 }
 
-/// The number of a revision, and the maximum.
+/// A revision and the maximum as `2 of 3`, or that none is left.
 pub fn revision_count(number: u16, cap: u16) -> String {
     if number > cap { format!("none left: {cap} of {cap} are used") } else { format!("{number} of {cap}") }
 }

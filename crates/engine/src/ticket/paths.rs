@@ -96,7 +96,7 @@ impl TicketPaths {
         self.latest(artifact)
     }
 
-    /// The path of the first version that does not exist yet.
+    /// The path of the next version: the first one that does not exist yet.
     fn next_version(&self, stem: &str) -> PathBuf {
         let existing = self.versions(stem).count();
         self.folder().join(version(stem, existing))

@@ -1,4 +1,4 @@
-//! The running commands, to cancel them and to wait for them.
+//! Keeps track of the running commands, to cancel them and to wait for them.
 
 use super::lock;
 use remand_kernel::ids::CommandId;

@@ -1,4 +1,4 @@
-//! Reads an outcome: checks a seat's result against its contract and the evidence before anything changes.
+//! Reads an outcome: checks a seat's result against its contract and the evidence, and only then applies it to the state.
 
 use super::enter::seat_contract;
 use super::{Refusal, Stepper};
@@ -41,7 +41,6 @@ pub(super) struct ValidResult<'r> {
 }
 
 impl Stepper<'_> {
-    /// Reads an outcome; a refusal changes nothing.
     pub(super) fn read_outcome<'r>(
         &self,
         id: CommandId,
@@ -67,6 +66,7 @@ impl Stepper<'_> {
             let name = self.program.signals.get(signal.index()).map_or("", String::as_str);
             return Err(self.not_a_result(name, possible));
         }
+        // 0 means absent, and 1 stands for a subject without a digest.
         let new_digest = Digest(u64::from(self.state.changes) + 2);
         let wrote = phase.writes.iter().map(|artifact| (*artifact, new_digest)).collect();
         Ok(ReadOutcome::Valid(Box::new(ValidResult {
@@ -145,7 +145,7 @@ impl Stepper<'_> {
         })))
     }
 
-    /// Whether the contract or operation of a seat may produce a list; a list cannot change while its tasks run.
+    /// Whether the contract or operation of a seat may produce a list. No seat may while the tasks of the list run.
     fn may_produce_list(&self, id: CommandId, list: ListId) -> bool {
         let is_running = match (id.lane, &self.program.phase(self.state.main.phase).work) {
             (Lane::Task { .. }, Work::Flow { list: running, .. }) => *running == list,
@@ -189,12 +189,11 @@ impl Stepper<'_> {
             })
     }
 
-    /// The injecting phase with this name.
     pub(super) fn injecting_phase(&self, name: &str) -> Option<PhaseId> {
         self.program.injects.iter().copied().find(|id| self.program.phase(*id).name == name)
     }
 
-    /// Applies the evidence gate again; a result that contradicts its rows is refused.
+    /// Judges the evidence rows again, and refuses a result that contradicts them.
     fn check_evidence(&self, verdict: SignalId, report: &Report) -> Result<(), Refusal> {
         if report.rows.is_empty() && report.size.is_none() {
             return Ok(());
@@ -238,7 +237,8 @@ impl Stepper<'_> {
             .collect()
     }
 
-    /// Whether a phase that received findings, or that rewrites what it reads, left everything unchanged.
+    /// Whether a phase wrote nothing new, although it received findings or rewrites what it reads. Always false for a
+    /// phase that writes no artifacts.
     fn changed_nothing(&self, id: CommandId, wrote: &[(ArtifactId, Digest)]) -> bool {
         let has_findings = match id.lane {
             Lane::Main => !self.state.inbox[id.phase.index()].is_empty(),

@@ -1,4 +1,4 @@
-//! Totals for the evidence bundle.
+//! The totals of a run, and the check results of each of its tasks.
 
 use super::Reader;
 use crate::column::{Count, Json};
@@ -49,12 +49,12 @@ pub struct TaskSummary {
     pub task: String,
     pub needs: Vec<String>,
     pub files: Vec<String>,
-    /// Whether it is on the current list. A later plan may have dropped it.
+    /// Whether the task is on the current list. A later plan may have dropped it.
     pub listed: bool,
     pub passed: u64,
     pub failed: u64,
     pub regressions: u64,
-    /// The latest verification iteration; `None` if it was never verified.
+    /// The number of the latest verification; `None` if the task was never verified.
     pub iteration: Option<u32>,
 }
 
@@ -106,7 +106,6 @@ impl Reader {
         })
     }
 
-    /// The totals of a run.
     pub fn totals(&self, run: &RunId) -> Result<Totals, LedgerError> {
         self.read_tables(|conn| {
             let totals = conn.prepare_cached(TOTALS)?.query_row([run], |row| {

@@ -67,7 +67,7 @@ pub(crate) fn replay_to(
         let (to_read, empty) = channel();
         let (to_step, filled) = channel();
         for _ in 0..CHUNKS {
-            // The receiver is still alive.
+            // This cannot fail: the receiver is still alive.
             let _ = to_read.send(Chunk::default());
         }
         let (waiting, run) = (&waiting, replayer.run);
@@ -92,8 +92,8 @@ fn kernel_panicked(run: &RunId) -> ReplayFailure {
     }
 }
 
-/// Reads all rows, and decodes them while the stepping thread has enough work. If that thread stops, this one stops
-/// too: the stepping thread reports the error.
+/// Reads all rows, and decodes them while the stepping thread has enough work. Stops without an error if the stepping
+/// thread has stopped, which reports the reason.
 fn read_all(
     rows: &mut Rows<'_>,
     run: &RunId,
@@ -192,7 +192,7 @@ impl Replayer<'_> {
     }
 }
 
-/// Updates the open commands with one event and the commands that it led to.
+/// Updates the open commands after an event and the commands that it led to.
 pub(crate) fn update_open(open: &mut Vec<Command>, event: &Event, issued: impl IntoIterator<Item = Command>) {
     match event {
         Event::Ended { id, .. } | Event::Answered { id, .. } => {

@@ -1,4 +1,4 @@
-//! A gate with what led to it and what follows from each answer.
+//! A gate, with what led to it and what each answer implies.
 
 use super::context::RunPage;
 use crate::address::part;
@@ -18,7 +18,7 @@ pub fn body(page: &RunPage<'_>, command: &str) -> Result<Markup, PageProblem> {
     card(page, gate)
 }
 
-/// One gate: to answer if it is open, else how it was answered.
+/// One gate: a form if it is open, otherwise how it was answered.
 pub fn card(page: &RunPage<'_>, gate: &GateRow) -> Result<Markup, PageProblem> {
     let id = format!("gate-{}", gate.command);
     let given = given_answer(page, gate)?;
@@ -102,7 +102,7 @@ fn answered(gate: &GateRow) -> Markup {
     }
 }
 
-/// An answer that no process has taken up yet, in words.
+/// A sentence about an answer that no driving process has accepted yet.
 fn given_answer(page: &RunPage<'_>, gate: &GateRow) -> Result<Option<String>, PageProblem> {
     let Ok(command) = gate.command.parse::<CommandId>() else { return Ok(None) };
     let given = page.reader.requests(&page.run)?.into_iter().find_map(|request| match request.event {

@@ -1,7 +1,7 @@
 //! The tool names in foreign role files, with the purpose of each tool.
 //!
 //! Claude Code names tools such as `Edit` and `Bash`; GitHub's aliases are `read`, `edit`, `search`, `execute`, `web`,
-//! `agent`, `todo`, in any case, and VS Code adds names such as `edit/editFiles`; opencode's permissions are
+//! `agent`, `todo`, in upper or lower case, and VS Code adds names such as `edit/editFiles`; opencode's permissions are
 //! `edit`, `bash` (`shell` since version 2), `webfetch`, `websearch`, `task` (`subagent`).
 
 use super::Foreign;
@@ -137,7 +137,7 @@ pub(super) fn deny(foreign: &mut Foreign, words: &[Spanned<String>]) {
     }
 }
 
-/// An unused tool with the reason; `None` if the tool is used.
+/// The entry for a tool that is not used, with the reason; `None` if the tool is used.
 pub(super) fn unused_tool(purpose: ToolPurpose, word: &Spanned<String>) -> Option<Unused> {
     let is_from_server = word.value.starts_with("mcp_") || word.value.contains('/');
     let reason = match purpose {

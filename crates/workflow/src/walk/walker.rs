@@ -1,4 +1,4 @@
-//! Walks through a program: turns steps into events, and keeps the kernel's rulings in words.
+//! Simulates a run of a program: turns the steps of a walk into events, and records the kernel's rulings in words.
 
 use super::walk_step::{Says, WalkError, WalkStep};
 use crate::diagnostic::suggest;
@@ -22,7 +22,8 @@ pub struct WalkRecord {
     pub happened: String,
     pub rulings: Vec<RulingView>,
     pub commands: Vec<String>,
-    /// For each command, what a dispatch would be given in addition to what its phase reads; `None` if that is nothing.
+    /// For each command, what the dispatch would be given in addition to what its phase reads. `None` if it is given
+    /// nothing more, or if the command is not a dispatch.
     pub given: Vec<Option<String>>,
 }
 
@@ -36,7 +37,7 @@ pub struct Walker<'p> {
     pub records: Vec<WalkRecord>,
     /// The visits that have ended, oldest first.
     visits: Vec<PastVisit>,
-    /// The phases of lanes that have reported something since they were entered.
+    /// The phases in which a command has ended since the phase was entered, each with its lane.
     spoken: BTreeSet<(PhaseId, Lane)>,
     /// The task of each lane.
     tasks: BTreeMap<Lane, String>,
@@ -61,7 +62,7 @@ impl<'p> Walker<'p> {
             spoken: BTreeSet::new(),
             tasks: BTreeMap::new(),
             lists,
-            // Digests of a walk start far from those that the kernel makes up for assumed results.
+            // Above the digests that the kernel invents for supposed outcomes.
             last_digest: 1 << 32,
         };
         walker.feed(Event::Started(start), "the run starts".to_string())?;
@@ -160,7 +161,7 @@ impl<'p> Walker<'p> {
         (!given.is_empty()).then(|| given.join("; "))
     }
 
-    /// Performs a step at a phase that the run waits for.
+    /// Applies a step of the walk to a phase that the run waits for.
     pub fn happen(&mut self, walk_step: &WalkStep) -> Result<(), WalkError> {
         if let Some(end) = self.state.end() {
             return Err(WalkError::Over(view::end(self.program, end)));
@@ -198,7 +199,7 @@ impl<'p> Walker<'p> {
         Ok(())
     }
 
-    /// Ends every phase with success until the run waits for this phase.
+    /// Ends every phase with success until the run waits for the named phase.
     pub fn until(&mut self, phase: &str) -> Result<(), WalkError> {
         self.check_phase(phase)?;
         for _ in 0..10_000 {
@@ -281,14 +282,14 @@ impl<'p> Walker<'p> {
             Command::Ask(question) if question.kind != QuestionKind::Phase => "hold",
             _ => &self.program.phase(id.phase).name,
         };
-        // Flags keep their values.
+        // A result or answer clears the flags that it does not set, so all are set to their current values.
         let sets = self.program.phase(id.phase).sets.iter().filter(|_| id.visit > 0);
         let flags =
             sets.map(|flag| (self.program.flags[flag.index()].clone(), self.state.flag(*flag))).collect();
         Some(WalkStep { task: self.task(id), flags, ..WalkStep::new(name, self.program.signal(signal)) })
     }
 
-    /// The open commands of a phase, including advisors.
+    /// The open commands that a step is for: those of its phase in one lane and visit, including advisors.
     fn open_commands(&self, walk_step: &WalkStep) -> Vec<Command> {
         let matches = |command: &&Command| {
             let task = command.id().and_then(|id| self.task(id));

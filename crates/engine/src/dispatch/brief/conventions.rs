@@ -1,4 +1,4 @@
-//! The conventions of the repository that apply to the files at hand.
+//! The conventions of the repository that apply to the files that the dispatch is about.
 
 use super::{BriefSection, BriefSources, PartList, background};
 use crate::site::Trouble;

@@ -18,7 +18,7 @@ use crate::site::{Job, Trouble};
 use remand_git::TreeId;
 use remand_kernel::finding::{Finding, FindingKind, Location, Severity};
 
-/// The name of the remembered tree of stubs. It depends on the plan, so stubs of another plan do not count.
+/// The name under which the tree with the stubs is kept. It depends on the plan, so stubs of another plan do not count.
 fn stub_tree_name(job: &Job) -> String {
     let plan = ["plan", "tasks"].iter().find_map(|name| job.program.artifact_named(name));
     format!("stubs-{:016x}", plan.map(|id| job.state.digest(id)).unwrap_or_default().0)
