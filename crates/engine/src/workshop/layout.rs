@@ -15,12 +15,10 @@ const ARTIFACTS: &str = "artifacts";
 /// The file that records why the documents of a run are not on its branch. It is removed once they are.
 const NOT_ON_BRANCH: &str = "not-on-branch.txt";
 
-/// The file that records what is not finished for a run that is over: files in its folder, or the push to the hub. It is
-/// removed once nothing is missing.
+/// The file that records what is missing in the folder of a run that is over. It is removed once nothing is missing.
 const NOT_LAID_OUT: &str = "not-laid-out.txt";
 
-/// Whether the folder of a run contains all its files for people, the branch all its documents, and the hub all its
-/// references.
+/// Whether the folder of a run contains all its files for people, and the branch all its documents.
 pub fn is_laid_out(folder: &Path) -> bool {
     folder.join(ARTIFACTS).is_dir()
         && folder.join(bundle::FILE).is_file()
@@ -33,13 +31,13 @@ pub fn not_on_branch(folder: &Path) -> Option<String> {
     fs::read_to_string(folder.join(NOT_ON_BRANCH)).ok()
 }
 
-/// Why files are missing in the folder of a run that is over, or its references in the hub; `None` if nothing is missing.
+/// Why files are missing in the folder of a run that is over; `None` if nothing is missing.
 pub fn missing_from_folder(folder: &Path) -> Option<String> {
     fs::read_to_string(folder.join(NOT_LAID_OUT)).ok()
 }
 
-/// Writes the files for people when a run is over, pushes its references to the hub, and records what is missing. All of
-/// this can be repeated later, so a failure here is not a failure of the run.
+/// Writes the files for people when a run is over, and records what is missing. All of this can be repeated later, so a
+/// failure here is not a failure of the run.
 pub fn finish(settings: &Settings, run: &RunId, site: Result<&Site, Trouble>) {
     let folder = settings.home.run(run);
     // The bundle's page is older than the end of the run: without it, the folder counts as incomplete until a new page is
