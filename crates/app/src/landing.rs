@@ -237,7 +237,9 @@ fn send(
 ) -> Result<Option<PathBuf>, CommandFailure> {
     // A remote or a full name may stand before it.
     let Some((_, name)) = branch.rsplit_once("remand/") else { return Ok(None) };
-    let Ok(row) = workplace.reader()?.run(name) else { return Ok(None) };
+    // A part of an id is enough for people, but another run must not get the report.
+    let row = workplace.reader()?.run(name).ok().filter(|row| row.run.0 == name);
+    let Some(row) = row else { return Ok(None) };
     let file = workplace.home.run(&row.run).join(REPORT);
     let text = ReportForm::Markdown.render(report);
     let written =

@@ -35,7 +35,12 @@ pub fn read(plan: &ConversationPlan, request: &ReadTextFileRequest) -> Result<Re
         Error::new(ErrorCode::RESOURCE_NOT_FOUND, format!("{}: {why}", path.display()))
             .data(json!({"path": path}))
     };
-    let length = path.metadata().map_err(|error| read_error(error.to_string()))?.len();
+    let metadata = path.metadata().map_err(|error| read_error(error.to_string()))?;
+    // A device or a pipe has no length, and perhaps no end.
+    if !metadata.is_file() {
+        return Err(read_error("this is not a file".to_string()));
+    }
+    let length = metadata.len();
     if length > MAX_FILE_BYTES {
         return Err(read_error(format!("the file has {length} bytes; the limit is {MAX_FILE_BYTES}")));
     }

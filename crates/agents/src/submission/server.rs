@@ -100,19 +100,21 @@ impl ServerHandler for SubmissionServer {
 impl SubmissionServer {
     /// Stores a valid result, or returns the problems of an invalid one. A later valid result replaces an earlier one.
     fn submit(&self, result: &Value) -> Result<String, String> {
-        let (text, reply) = match self.terms.validate(result) {
+        let store = |text: Vec<u8>| {
+            replace_file(&self.result, &text)
+                .map_err(|error| format!("the result could not be written: {error}"))
+        };
+        match self.terms.validate(result) {
             SubmissionOutcome::Accepted { text } => {
+                store(text)?;
                 self.accepted.store(true, Ordering::Relaxed);
-                (Some(text), Ok("accepted".to_string()))
+                Ok("accepted".to_string())
             }
             // A security blocker counts even in a malformed result, which is stored until a valid one is accepted.
             SubmissionOutcome::Refused { why, blocking } => {
-                (blocking.filter(|_| !self.accepted.load(Ordering::Relaxed)), Err(why))
+                blocking.filter(|_| !self.accepted.load(Ordering::Relaxed)).map_or(Ok(()), store)?;
+                Err(why)
             }
-        };
-        match text.map(|text| replace_file(&self.result, &text)) {
-            Some(Err(error)) => Err(format!("the result could not be written: {error}")),
-            Some(Ok(())) | None => reply,
         }
     }
 }

@@ -96,6 +96,8 @@ impl Outbox {
         let path = self.folder.join(format!("{}.{}.draft", notice.key(), std::process::id()));
         let mut file = OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&path)?;
         file.write_all(&serde_json::to_vec_pretty(stored)?)?;
+        // After a power cut, an empty file with the name of the notice would suppress it for good.
+        file.sync_all()?;
         Ok(path)
     }
 }

@@ -66,7 +66,8 @@ fn with_runtime(work: impl Future<Output = ()>) {
 /// Arguments that start the usual run with a script.
 fn starting(place: &Place, script: &Script, workflow: &str) -> Value {
     let script = place.write_outside("rehearsal.yaml", &script.text());
-    json!({"request": REQUEST, "workflow": workflow, "agent": format!("rehearsal:{script}")})
+    place.set_user_agent(&format!("rehearsal:{script}"));
+    json!({"request": REQUEST, "workflow": workflow})
 }
 
 /// Waits until the run rests.
@@ -226,10 +227,20 @@ fn a_change_is_vetted_and_trouble_is_explained() {
             vetted = session.call("vet", json!({"vet": vetted["vet"]})).await;
         }
         assert!(vetted["report"]["verdict"].is_string(), "{vetted}");
+        let secret = place.write_outside("netrc", "machine x login y password hunter2\n");
+        for (argument, value) in [("workflow", secret.clone()), ("agent", format!("rehearsal:{secret}"))] {
+            let why = session.refused("start", json!({"request": "x", argument: value})).await;
+            assert!(why.contains(&format!("is not the name of a known {argument}")), "{why}");
+            assert!(!why.contains("hunter2"), "{why}");
+        }
         let why = session.refused("start", json!({"request": "x", "workflow": "nonsense"})).await;
         assert!(why.contains("nonsense"), "{why}");
         let why = session.refused("start", json!({})).await;
         assert!(why.contains("`request` is missing"), "{why}");
+        let why = session.refused("vet", json!({"change": "no-such-branch"})).await;
+        assert!(why.contains("was not judged") && why.contains("no-such-branch"), "{why}");
+        let why = session.refused("start", json!({"starting": "../../x"})).await;
+        assert!(why.contains("nothing is starting"), "{why}");
         let why = session.refused("vet", json!({"vet": "../../x"})).await;
         assert!(why.contains("there is no vetting"), "{why}");
     });

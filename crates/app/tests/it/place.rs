@@ -102,6 +102,15 @@ impl Place {
         path
     }
 
+    /// Makes this agent the default in the user's settings.
+    pub fn set_user_agent(&self, agent: &str) {
+        let file = self.user_home().join(".config/remand/config.toml");
+        let others = fs::read_to_string(&file).unwrap_or_default();
+        fs::create_dir_all(file.parent().expect("a parent")).expect("a folder");
+        // A key that belongs to no table comes first.
+        fs::write(&file, format!("agent = \"{agent}\"\n{others}")).expect("settings");
+    }
+
     /// Hides all known agents, whatever is installed on the machine.
     pub fn without_agents(self) -> Place {
         let known = AgentRows::from_config(&BTreeMap::new()).and_then(|known| known.all()).expect("the rows");

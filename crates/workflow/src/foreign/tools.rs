@@ -131,7 +131,10 @@ pub(super) fn deny(foreign: &mut Foreign, words: &[Spanned<String>]) {
                     word.span,
                 ));
             }
-            // No agent gets other agents, questions, skills or servers, so denying them changes nothing.
+            (None, _) if purpose(name) == ToolPurpose::Unknown => {
+                foreign.unused.extend(unused_tool(ToolPurpose::Unknown, word));
+            }
+            // No agent gets other agents, questions or skills, so denying them changes nothing.
             (None, _) => {}
         }
     }

@@ -1,7 +1,7 @@
 //! Starts and cancels runs.
 
 use super::call::{POLL, ToolCall};
-use super::site::{asker, job_folder, run_of};
+use super::site::{asker, job_folder, run_of, started_earlier};
 use crate::host;
 use crate::workplace::Workplace;
 use remand_engine::clock;
@@ -10,6 +10,7 @@ use remand_engine::lock::{DriverLock, LockError};
 use remand_kernel::Event;
 use remand_ledger::RunId;
 use remand_ledger::query::RequestFate;
+use remand_process::DetachedProcess;
 use remand_terminal::CommandFailure;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -23,12 +24,29 @@ const CANCEL: Duration = Duration::from_secs(20);
 /// The arguments of `start` that name a subject.
 const SUBJECTS: [&str; 3] = ["issue", "ticket", "spec"];
 
-/// Starts a run in a process of its own, and returns its id.
+/// Starts a run in a process of its own, and returns its id; or waits on for one that is starting.
 pub fn start(call: &ToolCall<'_>) -> Result<Value, CommandFailure> {
     let workplace = call.site.workplace()?;
+    let (id, process) = match call.arguments.text("starting") {
+        Some(id) => {
+            let process = started_earlier(&workplace, id).ok_or_else(|| {
+                CommandFailure::user(format!("nothing is starting as {id}"), "start a run without `starting`")
+            })?;
+            (id.to_string(), process)
+        }
+        None => call.site.start(&workplace, &arguments(call)?)?,
+    };
+    await_start(call, &workplace, &id, &process)
+}
+
+/// The command line of a new run.
+fn arguments<'c>(call: &'c ToolCall<'_>) -> Result<Vec<&'c str>, CommandFailure> {
     let mut arguments = vec!["run"];
     for name in SUBJECTS.into_iter().chain(["workflow", "agent", "model"]) {
         if let Some(value) = call.arguments.text(name) {
+            if matches!(name, "workflow" | "agent") {
+                refuse_file(name, value)?;
+            }
             let flag = match name {
                 "issue" => "--issue",
                 "ticket" => "--ticket",
@@ -45,7 +63,15 @@ pub fn start(call: &ToolCall<'_>) -> Result<Value, CommandFailure> {
         None if SUBJECTS.iter().any(|name| call.arguments.text(name).is_some()) => {}
         None => call.arguments.required("request").map(drop)?,
     }
-    let (id, process) = call.site.start(&workplace, &arguments)?;
+    Ok(arguments)
+}
+
+fn await_start(
+    call: &ToolCall<'_>,
+    workplace: &Workplace,
+    id: &str,
+    process: &DetachedProcess,
+) -> Result<Value, CommandFailure> {
     let deadline = Instant::now() + START;
     let first_line = |text: &str| -> Option<Value> {
         let (line, _) = text.split_once('\n')?;
@@ -56,7 +82,7 @@ pub fn start(call: &ToolCall<'_>) -> Result<Value, CommandFailure> {
         let said = std::fs::read_to_string(&process.stdout).unwrap_or_default();
         if let Some(first) = first_line(&said)
             && let Some(run) = first.get("run").and_then(Value::as_str)
-            && is_recorded(&workplace, run)
+            && is_recorded(workplace, run)
         {
             tracing::info!(run, client = call.client, "started over MCP");
             return Ok(json!({
@@ -64,17 +90,28 @@ pub fn start(call: &ToolCall<'_>) -> Result<Value, CommandFailure> {
                 "next": "call `wait` with this run",
             }));
         }
-        if exit.is_some() || Instant::now() > deadline {
+        if let Some(code) = exit {
             let error = std::fs::read_to_string(&process.stderr).unwrap_or_default();
-            let what = match exit {
-                Some(code) => format!("the run did not start (exit code {code})"),
-                None => "the run has not started yet".to_string(),
-            };
-            let hint = format!("the output is in {}", job_folder(&workplace, &id).display());
-            return Err(CommandFailure::user(what, hint).caused_by(error.trim().to_string()));
+            let hint = format!("the output is in {}", job_folder(workplace, id).display());
+            return Err(CommandFailure::user(format!("the run did not start (exit code {code})"), hint)
+                .caused_by(error.trim().to_string()));
+        }
+        if Instant::now() > deadline {
+            return Ok(json!({ "run": null, "starting": id, "next": "call `start` with only `starting`" }));
         }
         std::thread::sleep(POLL);
     }
+}
+
+/// Refuses what could be the name of a file: the message about its content quotes a line of it, and a script of an agent
+/// runs commands.
+fn refuse_file(argument: &str, value: &str) -> Result<(), CommandFailure> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if value.chars().all(is_name) {
+        return Ok(());
+    }
+    let hint = format!("use a name that `remand {argument}s` lists");
+    Err(CommandFailure::user(format!("`{value}` is not the name of a known {argument}"), hint))
 }
 
 /// Whether the ledger has the first event of a run.

@@ -92,6 +92,13 @@ impl McpSite {
     }
 }
 
+/// A process that an earlier call started, by its id.
+pub fn started_earlier(workplace: &Workplace, id: &str) -> Option<DetachedProcess> {
+    let is_id = id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    let folder = job_folder(workplace, id);
+    (is_id && folder.is_dir()).then(|| DetachedProcess::in_folder(&folder))
+}
+
 /// Removes the output of processes that were started long ago, next to a new folder.
 fn remove_old_jobs(folder: &Path) {
     let entries = folder.parent().and_then(|parent| std::fs::read_dir(parent).ok());

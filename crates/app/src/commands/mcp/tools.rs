@@ -40,6 +40,12 @@ pub const TOOLS: &[McpTool] = &[
             ),
             ("agent", "string", false, "The agent that does the work; by default the configured one"),
             ("model", "string", false, "The model, by the name that the agent uses"),
+            (
+                "starting",
+                "string",
+                false,
+                "What an earlier call returned because the start takes long; nothing else is needed",
+            ),
         ],
         reads: false,
         answer: runs::start,

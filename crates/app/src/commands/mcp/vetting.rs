@@ -2,25 +2,23 @@
 
 use super::call::{POLL, ToolCall};
 use super::looks::cut;
-use super::site::job_folder;
-use remand_process::DetachedProcess;
-use remand_terminal::CommandFailure;
+use super::site::started_earlier;
+use remand_terminal::{CommandFailure, ExitCode};
 use serde_json::{Value, json};
 use std::time::Instant;
+
+/// The exit codes of a vetting that came to a verdict.
+const VERDICTS: [ExitCode; 4] =
+    [ExitCode::Done, ExitCode::VetFailed, ExitCode::Unmeasured, ExitCode::Blocked];
 
 pub fn vet(call: &ToolCall<'_>) -> Result<Value, CommandFailure> {
     let workplace = call.site.workplace()?;
     let (id, process) = match call.arguments.text("vet") {
         Some(id) => {
-            let is_known = id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-            let folder = job_folder(&workplace, id);
-            if !is_known || !folder.is_dir() {
-                return Err(CommandFailure::user(
-                    format!("there is no vetting {id}"),
-                    "start one without `vet`",
-                ));
-            }
-            (id.to_string(), DetachedProcess::in_folder(&folder))
+            let process = started_earlier(&workplace, id).ok_or_else(|| {
+                CommandFailure::user(format!("there is no vetting {id}"), "start one without `vet`")
+            })?;
+            (id.to_string(), process)
         }
         None => {
             let mut arguments = vec!["vet"];
@@ -40,10 +38,15 @@ pub fn vet(call: &ToolCall<'_>) -> Result<Value, CommandFailure> {
     loop {
         if let Some(exit) = process.exit() {
             let said = std::fs::read_to_string(&process.stdout).unwrap_or_default();
+            // With other exit codes, the JSON describes an error.
+            let is_judged = VERDICTS.iter().any(|code| i32::from(code.number()) == exit);
             return match serde_json::from_str::<Value>(&said) {
-                Ok(report) => Ok(json!({ "vet": id, "done": true, "exit": exit, "report": report })),
-                Err(_) => {
+                Ok(report) if is_judged => {
+                    Ok(json!({ "vet": id, "done": true, "exit": exit, "report": report }))
+                }
+                Ok(_) | Err(_) => {
                     let error = std::fs::read_to_string(&process.stderr).unwrap_or_default();
+                    let error = if error.trim().is_empty() { said } else { error };
                     let what = format!("the change was not judged (exit code {exit})");
                     Err(CommandFailure::user(what, "").caused_by(cut(error)))
                 }

@@ -111,7 +111,8 @@ fn starts_a_run(program: Program) {
     assert_eq!(place.remand(&["export", "--mcp", &plugin.display().to_string()]).code, 0);
 
     let agent = format!("rehearsal:{}", place.write_outside("rehearsal.yaml", &Script::quick().text()));
-    let start = json!({"request": REQUEST, "workflow": "quick", "agent": agent});
+    place.set_user_agent(&agent);
+    let start = json!({"request": REQUEST, "workflow": "quick"});
     let answer = json!({
         "run": gate.run, "gate": gate.command, "digest": gate.digest().to_string(), "option": "go-on",
     });
