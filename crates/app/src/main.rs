@@ -26,7 +26,11 @@ mod finding_counts;
 mod gate;
 
 mod answering;
+mod browsing;
+mod detaching;
+mod granting;
 mod prompt;
+mod watching;
 
 mod notifying;
 mod posting;

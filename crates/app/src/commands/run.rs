@@ -1,6 +1,7 @@
 //! `remand run`: turns a request into a verified commit.
 
 use crate::beginning::{self, SubjectArg};
+use crate::browsing;
 use crate::context::CommandContext;
 use crate::driving;
 use crate::host;
@@ -13,6 +14,7 @@ use remand_engine::config::Flag;
 use remand_engine::host::NewRun;
 use remand_terminal::output::{print_line, tell};
 use remand_terminal::{CommandFailure, ExitCode, Ink, invocation};
+use remand_views::RepositoryState;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -64,6 +66,9 @@ pub struct Args {
     /// Continue although no build and no test can prove the work; the confidence is then low
     #[arg(long)]
     pub unproven: bool,
+    /// Open the page of the run in the browser
+    #[arg(long)]
+    pub open: bool,
     /// Write a rehearsal of the run when it is over; `remand record` writes one at any time
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -132,6 +137,14 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     }
     let mut host = host::open(&workplace)?;
     host.begin(beginning)?;
+    if args.open {
+        let repository = RepositoryState::of(workplace.home.clone());
+        // A run does not depend on a browser.
+        match browsing::open_run(workplace.home.state_root(), &repository, &run) {
+            Ok(done) => tell(&done),
+            Err(why) => tell(&format!("the page of the run is not opened: {why}")),
+        }
+    }
     let exit = driving::drive(context, &workplace, host)?;
     match (&args.record, exit) {
         (Some(file), ExitCode::Waiting | ExitCode::Interrupted) => {

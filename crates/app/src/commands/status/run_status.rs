@@ -3,7 +3,6 @@
 use super::{spending, tasks};
 use crate::finding_counts::count_findings;
 use crate::gate::{answer_command, other_options};
-use crate::progress::words::output_command;
 use crate::retrying;
 use crate::workplace::Workplace;
 use remand_engine::clock;
@@ -12,6 +11,7 @@ use remand_ledger::query::{RunRow, RunStage};
 use remand_ledger::{Reader, RunId, RunView};
 use remand_terminal::table::{Cell, FieldList, indented};
 use remand_terminal::{CommandFailure, Ink, Tone, amount, invocation, line};
+use remand_views::progress::output_command;
 use serde::Serialize;
 use serde_json::{Value, json};
 
