@@ -69,6 +69,9 @@ pub struct Args {
     /// Open the page of the run in the browser
     #[arg(long)]
     pub open: bool,
+    /// Who asks, for programs that start a run in the user's name
+    #[arg(long, hide = true, value_name = "WHO")]
+    pub by: Option<String>,
     /// Write a rehearsal of the run when it is over; `remand record` writes one at any time
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -120,7 +123,10 @@ pub fn prepare(context: &CommandContext<'_>, args: &Args) -> Result<(Workplace, 
     let subject = args.subject(context)?;
     let workplace = Workplace::open(context, args.flags())?;
     let answer = if args.unproven { UnprovenWork::Accept } else { UnprovenWork::Ask };
-    let beginning = beginning::prepare(context, &workplace, &subject, answer)?;
+    let mut beginning = beginning::prepare(context, &workplace, &subject, answer)?;
+    if let (Some(opened), Some(by)) = (&mut beginning.facts.opened, &args.by) {
+        opened.by = Some(by.clone());
+    }
     Ok((workplace, beginning))
 }
 

@@ -5,4 +5,4 @@ mod guarded;
 mod large;
 mod live;
 mod served;
-mod views;
+pub mod views;

@@ -245,7 +245,7 @@ impl<'s> RunPage<'s> {
                     @else { span.stage.past { "as it was" } }
                     span.confidence { (self.confidence().name()) " confidence" }
                     span { (words::text(&row.workflow)) ", " (row.mode) }
-                    span { "started " (words::when(row.created_at)) }
+                    span { "started " (words::when(row.created_at)) @if let Some(by) = &self.view.by { " by " (words::text(by)) } }
                 }
                 @if let (Some(reason), None) = (&row.reason, &self.past) { p.reason { (words::text(reason)) } }
                 (self.figures())

@@ -26,7 +26,8 @@ const SUBJECTS: [&str; 3] = ["issue", "ticket", "spec"];
 /// Starts a run in a process of its own, and returns its id.
 pub fn start(call: &ToolCall<'_>) -> Result<Value, CommandFailure> {
     let workplace = call.site.workplace()?;
-    let mut arguments = vec!["run"];
+    let by = asker(call.client);
+    let mut arguments = vec!["run", "--by", &by];
     for name in SUBJECTS.into_iter().chain(["workflow", "agent", "model"]) {
         if let Some(value) = call.arguments.text(name) {
             let flag = match name {

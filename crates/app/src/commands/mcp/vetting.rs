@@ -2,7 +2,7 @@
 
 use super::call::{POLL, ToolCall};
 use super::looks::cut;
-use super::site::job_folder;
+use super::site::{asker, job_folder};
 use remand_process::DetachedProcess;
 use remand_terminal::CommandFailure;
 use serde_json::{Value, json};
@@ -23,7 +23,8 @@ pub fn vet(call: &ToolCall<'_>) -> Result<Value, CommandFailure> {
             (id.to_string(), DetachedProcess::in_folder(&folder))
         }
         None => {
-            let mut arguments = vec!["vet"];
+            let by = asker(call.client);
+            let mut arguments = vec!["vet", "--by", &by];
             for (name, flag) in [("base", "--base"), ("request", "--request")] {
                 if let Some(value) = call.arguments.text(name) {
                     arguments.extend([flag, value]);

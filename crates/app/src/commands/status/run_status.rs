@@ -65,6 +65,7 @@ impl RunStatus {
         json!({
             "run": view.row,
             "driver": self.driver,
+            "by": view.by,
             "confidence": { "level": confidence, "means": confidence.definition() },
             "budgets": view.detail.as_ref().map(|detail| &detail.budgets),
             "tasks": view.tasks,
@@ -116,7 +117,9 @@ impl RunStatus {
         fields.add("run", Cell::new(&row.run.0).toned(Tone::Strong));
         fields.add("workflow", format!("{}, {}, version {}", row.workflow, row.mode, row.version));
         fields.add(&row.subject, line::cut(&line::first(&row.request), 300));
-        let started = format!("{}, {} ago", clock::iso(row.created_at), amount::age(now, row.created_at.0));
+        let by = view.by.as_ref().map(|by| format!(", by {}", line::one(by))).unwrap_or_default();
+        let age = amount::age(now, row.created_at.0);
+        let started = format!("{}, {age} ago{by}", clock::iso(row.created_at));
         fields.add("started", started);
         let last = amount::age(now, row.updated_at.0);
         fields.add("outcome", Cell::new(row.outcome()).toned(Tone::of_stage(row.stage)));
