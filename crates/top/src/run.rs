@@ -131,29 +131,43 @@ impl RunScreen {
         let mut lines = self.head(paint, width);
         match &self.form {
             Some(form) => lines.extend(form.lines(paint, width)),
-            None => lines.extend(self.gates(paint, width, height)),
+            None => lines.extend(self.gates(paint, width, height, now)),
         }
-        let is_wide = width >= TWO_COLUMNS && self.panel != Panel::Here;
+        let is_wide = width >= TWO_COLUMNS;
         lines.push(self.tabs(paint, width));
         let room = height.saturating_sub(lines.len());
         if is_wide {
             let left = width * 2 / 5;
             let beside = Panel::Here.lines(&self.sight, paint, left, now);
-            let shown = self.part(paint, width - left - 3, room, now);
+            let shown = self.part(self.beside(), paint, width - left - 3, room, now);
             lines.extend(columns(beside, shown, left, room));
         } else {
-            lines.extend(self.part(paint, width, room, now));
+            lines.extend(self.part(self.panel, paint, width, room, now));
         }
         lines.truncate(height);
         lines
     }
 
-    /// What fits of the panel.
-    fn part(&mut self, paint: Paint, width: usize, room: usize, now: Millis) -> Vec<Line<'static>> {
-        let all = self.panel.lines(&self.sight, paint, width, now);
+    /// The panel at the right of the first one.
+    fn beside(&self) -> Panel {
+        if self.panel == Panel::Here { Panel::Events } else { self.panel }
+    }
+
+    /// What fits of a panel.
+    fn part(
+        &mut self,
+        panel: Panel,
+        paint: Paint,
+        width: usize,
+        room: usize,
+        now: Millis,
+    ) -> Vec<Line<'static>> {
+        let all = panel.lines(&self.sight, paint, width, now);
         self.drawn = (all.len(), room);
         let end = all.len().saturating_sub(room);
-        let top = self.scroll.unwrap_or(end).min(end);
+        // Beside the first panel, the events follow their end.
+        let scroll = if panel == self.panel { self.scroll } else { None };
+        let top = scroll.unwrap_or(end).min(end);
         all.into_iter().skip(top).take(room).collect()
     }
 
@@ -182,7 +196,7 @@ impl RunScreen {
     }
 
     /// The open gates; the panel keeps at least half of the screen.
-    fn gates(&self, paint: Paint, width: usize, height: usize) -> Vec<Line<'static>> {
+    fn gates(&self, paint: Paint, width: usize, height: usize, now: Millis) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
         for open in &self.sight.gates {
             lines.push(Line::default());
@@ -197,7 +211,7 @@ impl RunScreen {
             }
             let options: Vec<String> =
                 open.gate.options.iter().map(|option| line::one(&option.name)).collect();
-            let asked = amount::age(remand_engine::clock::now().0, open.gate.opened_at.0);
+            let asked = amount::age(now.0, open.gate.opened_at.0);
             let options = format!("  a answers: {} (asked {asked} ago)", options.join(", "));
             lines.extend(paint.wrapped(Tone::Strong, &options, 2, width));
         }
@@ -235,7 +249,7 @@ impl RunScreen {
         }
         if !self.sight.view.row.stage.is_over() {
             keys.push("c cancel");
-            if !self.sight.is_driven {
+            if advice(&self.sight).is_some() {
                 keys.push("r continue");
             }
         }

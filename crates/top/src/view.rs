@@ -6,6 +6,7 @@ use crate::paint::Paint;
 use crate::run::{RunScreen, RunWish};
 use ratatui::Frame;
 use ratatui::text::{Line, Text};
+use remand_engine::clock;
 use remand_ledger::{Millis, RunId};
 use remand_terminal::{Ink, Tone};
 use remand_views::{RepositoryState, RunList, RunSight, RunSite, ViewProblem, Watched};
@@ -48,7 +49,7 @@ impl<'s> TopView<'s> {
 
     /// Shows one run.
     pub fn open(&mut self, repository: &RepositoryState, run: &RunId) -> Result<(), ViewProblem> {
-        self.run = Some(RunScreen::new(RunSight::read(self.site, repository, run)?));
+        self.run = Some(RunScreen::new(RunSight::read(self.site, repository, run, clock::now())?));
         Ok(())
     }
 
@@ -70,7 +71,7 @@ impl<'s> TopView<'s> {
             None => RunList::read(self.site).map(|list| self.rows.update(list, now)),
             Some(screen) => {
                 let (repository, run) = (screen.sight.repository.clone(), screen.sight.view.row.run.clone());
-                RunSight::read(self.site, &repository, &run).map(|sight| {
+                RunSight::read(self.site, &repository, &run, clock::now()).map(|sight| {
                     if let Some(news) = screen.update(sight) {
                         self.message = Some((Tone::Doubtful, news.to_string()));
                     }

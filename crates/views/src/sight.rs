@@ -9,14 +9,13 @@ use crate::site::RunSite;
 use crate::transcript::transcript;
 use crate::words::given_answer;
 use remand_drawings::marks::RunMarks;
-use remand_engine::clock;
 use remand_engine::pinned::Pinned;
 use remand_engine::question::ApprovalRequest;
 use remand_kernel::Program;
 use remand_kernel::event::Limits;
 use remand_kernel::state::UsageTotals;
 use remand_ledger::query::{DispatchRow, DispatchStatus, GateRow, RulingRow};
-use remand_ledger::{RunChange, RunId, RunView};
+use remand_ledger::{Millis, RunChange, RunId, RunView};
 
 /// The last events whose lines are shown.
 const EVENTS: u64 = 200;
@@ -53,7 +52,12 @@ pub struct OpenGate {
 }
 
 impl RunSight {
-    pub fn read(site: &RunSite, repository: &RepositoryState, run: &RunId) -> Result<RunSight, ViewProblem> {
+    pub fn read(
+        site: &RunSite,
+        repository: &RepositoryState,
+        run: &RunId,
+        now: Millis,
+    ) -> Result<RunSight, ViewProblem> {
         let reader = repository.reader()?;
         let view = reader.run_view(run)?;
         let run = &view.row.run;
@@ -74,7 +78,7 @@ impl RunSight {
             });
         }
         let dispatches = reader.dispatches(run)?;
-        let end = if view.row.stage.is_over() { view.row.updated_at.0 } else { clock::now().0 };
+        let end = if view.row.stage.is_over() { view.row.updated_at.0 } else { now.0 };
         let lanes = lane_bars(&dispatches, &reader.operations(run)?, &reader.gates(run)?, end);
         let is_running = |row: &&DispatchRow| row.status == DispatchStatus::Running;
         let latest = dispatches.iter().rev().find(is_running).or(dispatches.last());
