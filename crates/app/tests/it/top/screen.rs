@@ -93,44 +93,58 @@ fn is_as_before(tmux: &Tmux, settings: &str, why: &str) {
     assert_eq!([tmux.about("alternate_on"), tmux.about("cursor_flag")], ["0", "1"], "{why}");
 }
 
+/// What ends or pauses the view.
+#[derive(Debug)]
+enum Ending {
+    Key(&'static str),
+    Signal(&'static str),
+}
+
+impl Ending {
+    fn happen(&self, tmux: &Tmux) {
+        match self {
+            Ending::Key(key) => tmux.press(&[key]),
+            Ending::Signal(name) => signal(tmux, name),
+        }
+    }
+}
+
 // BY-11
 #[test]
 fn the_terminal_is_as_it_was_after_keys_signals_and_a_pause() {
     let Some(tmux) = Tmux::start(60, 20) else { return };
     let place = Place::configured(TRIVIAL);
     let before = tmux.settings();
-    let ends: [(&str, &dyn Fn(&Tmux)); 5] = [
-        ("q", &|tmux| tmux.press(&["q"])),
-        ("Ctrl-C", &|tmux| tmux.press(&["C-c"])),
-        ("TERM", &|tmux| signal(tmux, "TERM")),
-        ("INT", &|tmux| signal(tmux, "INT")),
-        ("HUP", &|tmux| signal(tmux, "HUP")),
-    ];
-    for (why, end) in ends {
+    for end in [
+        Ending::Key("q"),
+        Ending::Key("C-c"),
+        Ending::Signal("TERM"),
+        Ending::Signal("INT"),
+        Ending::Signal("HUP"),
+    ] {
+        let why = format!("{end:?}");
         tmux.run(&place.command(&["top"]));
         tmux.wait_for("No runs yet");
         assert_eq!([tmux.about("alternate_on"), tmux.about("cursor_flag")], ["1", "0"], "{why}");
-        end(&tmux);
+        end.happen(&tmux);
         tmux.wait("the shell is back", |screen| !screen.contains("No runs yet"));
-        is_as_before(&tmux, &before, why);
+        is_as_before(&tmux, &before, &why);
     }
     tmux.types("set -m");
     tmux.press(&["Enter"]);
-    for (why, pause) in [("Ctrl-Z", None), ("TSTP", Some("TSTP"))] {
+    for pause in [Ending::Key("C-z"), Ending::Signal("TSTP")] {
+        let why = format!("{pause:?}");
         tmux.run(&place.command(&["top"]));
         tmux.wait_for("No runs yet");
-        match pause {
-            Some(name) => signal(&tmux, name),
-            None => tmux.press(&["C-z"]),
-        }
+        pause.happen(&tmux);
         tmux.wait("the shell is back", |screen| !screen.contains("No runs yet"));
-        is_as_before(&tmux, &before, why);
+        is_as_before(&tmux, &before, &why);
         tmux.types("fg");
         tmux.press(&["Enter"]);
         tmux.wait_for("No runs yet");
         tmux.press(&["q"]);
         tmux.wait("the shell is back", |screen| !screen.contains("No runs yet"));
-        is_as_before(&tmux, &before, why);
+        is_as_before(&tmux, &before, &why);
     }
 }
 
