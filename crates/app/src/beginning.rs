@@ -2,6 +2,7 @@
 
 use crate::agents::Agents;
 use crate::context::CommandContext;
+use crate::environment;
 use crate::given::BasedChange;
 use crate::host;
 use crate::load;
@@ -218,6 +219,7 @@ pub fn prepare(
             branch: format!("remand/{run}"),
             pinned: pinned.id,
             version: env!("CARGO_PKG_VERSION").to_string(),
+            by: Some(environment::user()),
             checkout: Some(checkout),
         }),
         notes: accepted.into_iter().collect(),

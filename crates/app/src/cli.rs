@@ -6,7 +6,7 @@ use crate::commands::{
     defects, deliver, demo, diff, doctor, estimate, evidence, export, findings, gaps, gates, gauntlet,
     glance, graph, import, init, issues, land, log, man, matrix, mcp, notify, output, publish, record,
     reference, rehearse, resume, retry, rollback, rounds, run, runs, serve, show, stats, status, submit,
-    ticket, vet, walk, workflows,
+    ticket, top, vet, walk, workflows,
 };
 use crate::context::CommandContext;
 use crate::groups;
@@ -140,6 +140,7 @@ impl RemandCli {
             RemandCommand::Show(args) => show::run(&context, args),
             RemandCommand::Stats(args) => stats::run(&context, args),
             RemandCommand::Status(args) => status::run(&context, args),
+            RemandCommand::Top(args) => top::run(&context, args),
             RemandCommand::Ticket(args) => ticket::run(&context, args),
             RemandCommand::Vet(args) => vet::run(&context, args),
             RemandCommand::Deliver(args) => deliver::run(&context, args),
@@ -275,6 +276,11 @@ pub enum RemandCommand {
     /// Shows where each run is, why, and what it costs, and answers gates. It listens on 127.0.0.1 only. The printed link
     /// opens the page once; run the command again for another window. Stopping it stops no run.
     Serve(serve::Args),
+
+    /// Watch all your runs in the terminal, answer their gates, cancel and continue them
+    ///
+    /// Lists what needs you first; Enter shows one run. It drives nothing, so leaving it stops no run.
+    Top(top::Args),
 
     /// Show why a run went the way it did: every ruling from request to commit
     Log(log::Args),

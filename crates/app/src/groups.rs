@@ -38,8 +38,8 @@ pub const GROUPS: [CommandGroup; 5] = [
     CommandGroup {
         heading: "Look at runs",
         commands: &[
-            "serve", "runs", "log", "findings", "output", "show", "costs", "gaps", "rounds", "defects",
-            "stats", "estimate",
+            "top", "serve", "runs", "log", "findings", "output", "show", "costs", "gaps", "rounds",
+            "defects", "stats", "estimate",
         ],
     },
     CommandGroup { heading: "Prove", commands: &["demo", "audit", "record", "gauntlet", "bench"] },

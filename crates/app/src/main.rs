@@ -27,7 +27,11 @@ mod forge;
 mod gate;
 
 mod answering;
+mod browsing;
+mod detaching;
+mod granting;
 mod prompt;
+mod watching;
 
 mod notifying;
 mod posting;

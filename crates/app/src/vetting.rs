@@ -6,6 +6,7 @@ use crate::context::CommandContext;
 use crate::environment;
 use crate::given::{self, ChangeArg, Declared};
 use crate::host;
+use crate::notifying::watch::NotifyingWatch;
 use crate::progress;
 use crate::proof::UnprovenWork;
 use crate::workplace::{self, Workplace};
@@ -50,13 +51,17 @@ impl Vetting {
         let base_context = settings.context(context);
         let workplace = Workplace::with_config(context, repository, settings.config.clone())?;
         let subject = SubjectArg::Change(Box::new(based));
-        let beginning = beginning::prepare(&base_context, &workplace, &subject, UnprovenWork::Accept)?;
+        let mut beginning = beginning::prepare(&base_context, &workplace, &subject, UnprovenWork::Accept)?;
+        if let Some(opened) = &mut beginning.facts.opened {
+            opened.by = Some(self.declared.by.clone());
+        }
         let run = beginning.run.clone();
         let mut host = host::open(&workplace)?;
         host.begin(beginning)?;
         let stop = Stop::listen();
-        let mut watch = progress::view(false, &stop, host.effects().activity());
-        let ends = host.drive(watch.as_mut())?;
+        let view = progress::view(false, &stop, host.effects().activity());
+        let mut watch = NotifyingWatch::new(view, &workplace)?;
+        let mut ends = host.drive(&mut watch)?;
         let reader = workplace.reader()?;
         if ends.get(&run) == Some(&DriveEnd::Left) {
             tell(&format!("stopped; to continue: {}", invocation::command(format!("resume {run}"))));
@@ -66,8 +71,9 @@ impl Vetting {
         // Nobody answers questions of a vetting: the report names what is missing.
         if ends.get(&run) == Some(&DriveEnd::Waiting) {
             host.store().request(&run, clock::now(), &Event::Cancelled { by: environment::user() })?;
-            host.drive(watch.as_mut())?;
+            ends = host.drive(&mut watch)?;
         }
+        watch.settled(ends.keys());
         drop(watch);
         Ok(Vetted::Judged { workplace: Box::new(workplace), report: Box::new(report) })
     }

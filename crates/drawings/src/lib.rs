@@ -24,6 +24,7 @@ mod layout;
 mod legend;
 pub mod marks;
 mod measure;
+mod outline;
 mod stroke;
 mod svg;
 
@@ -32,5 +33,6 @@ mod sample;
 
 pub use dot::dot;
 pub use mermaid::mermaid;
+pub use outline::{OutlineRow, WayBack, outline};
 pub use svg::{run_svg, svg};
 pub use text::text;

@@ -66,7 +66,7 @@ impl EdgeMarks {
 
 impl TakenWay {
     /// The edge that the ruling followed; `None` if the route appears only in the legend.
-    fn edge(&self, edges: &[RouteEdge]) -> Option<usize> {
+    pub(crate) fn edge(&self, edges: &[RouteEdge]) -> Option<usize> {
         let fits = |edge: &RouteEdge| {
             edge.from == self.from
                 && edge.signals.contains(&self.signal)

@@ -159,6 +159,9 @@ pub struct RunOpening {
     pub pinned: BlobId,
     /// The Remand version that opened the run.
     pub version: String,
+    /// Who asked for the run, and through what if not on a command line; `None` in journals of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// The user's checkout when the run started; `None` in journals of versions that inspected it later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<CheckoutFacts>,

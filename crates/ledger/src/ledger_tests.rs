@@ -20,6 +20,7 @@ fn start(ledger: &mut Ledger, run: &str, program: &Program) -> Result<Vec<u64>, 
         branch: "remand/request".to_string(),
         pinned: pinned.id,
         version: "0.1.0".to_string(),
+        by: None,
         checkout: None,
     };
     let facts = Facts { opened: Some(opened), ..Facts::default() };

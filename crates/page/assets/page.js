@@ -30,7 +30,7 @@
             if (!(old instanceof Element)) return true;
             if (old.matches("details") && old.open) now.open = true;
             if (old.matches("details[data-loaded]") && now.matches("details[data-src]")) return false;
-            if (old.matches("textarea, input[type=checkbox]") && old.closest("form[data-answer]")) return false;
+            if (old.matches("textarea, input") && old.closest("form[data-answer]")) return false;
             if (old.matches("[data-busy]")) return false;
             return true;
           },
@@ -104,14 +104,17 @@
   }
   setInterval(ages, 1000);
 
-  // Answers a gate.
+  // Answers a gate, or asks something of a run.
   document.addEventListener("submit", async (event) => {
     const form = event.target;
-    if (!form.matches("form[data-answer]")) return;
+    if (!form.matches("form[data-answer], form[data-ask]")) return;
     event.preventDefault();
     const outcome = form.querySelector(".outcome");
     const flags = [...form.querySelectorAll("input[name=flag]:checked")].map((box) => box.value);
-    const answer = { option: event.submitter ? event.submitter.value : "", note: form.elements.note.value, flags };
+    const grant = form.elements.grant ? form.elements.grant.value : "";
+    const answer = form.matches("[data-ask]")
+      ? {}
+      : { option: event.submitter ? event.submitter.value : "", note: form.elements.note.value, flags, grant };
     const buttons = form.querySelectorAll("button");
     form.dataset.busy = "";
     buttons.forEach((button) => { button.disabled = true; });
@@ -126,7 +129,7 @@
       outcome.classList.toggle("bad", !response.ok);
       if (response.ok) { delete form.dataset.busy; await read(); return; }
     } catch {
-      outcome.textContent = "The answer did not arrive. Try again.";
+      outcome.textContent = "It did not arrive. Try again.";
       outcome.classList.add("bad");
     }
     delete form.dataset.busy;

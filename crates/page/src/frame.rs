@@ -82,18 +82,18 @@ pub fn closed(why: &str) -> String {
 }
 
 /// The page that a login link opens. It leads on by itself.
-pub fn opened() -> String {
+pub fn opened(to: &str) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="refresh" content="0;url=/";
+                meta http-equiv="refresh" content={ "0;url=" (to) };
                 title { "remand" }
                 link rel="icon" href="/assets/icon.svg" type="image/svg+xml";
                 link rel="stylesheet" href="/assets/page.css";
             }
-            body { main id="main" { section.notice { h1 { "Signed in" } p { a href="/" { "Go to your runs" } } } } }
+            body { main id="main" { section.notice { h1 { "Signed in" } p { a href=(to) { "Continue" } } } } }
         }
     }
     .into_string()

@@ -3,38 +3,20 @@
 use crate::address::{Query, part};
 use crate::frame::Drawn;
 use crate::problem::PageProblem;
-use crate::site::{PageSite, RepositoryState};
 use crate::words::{self, part_of};
 use maud::{Markup, html};
-use remand_engine::clock;
-use remand_ledger::LedgerError;
-use remand_ledger::query::{GateRow, RunRow, RunStage};
-use remand_terminal::{amount, line};
+use remand_terminal::amount;
+use remand_views::{ListedRun, RunGroup, RunList, RunSite};
 
-/// For so long a run that failed is among those that need the user.
-const RECENT: i64 = 24 * 3600 * 1000;
-
-/// A run of one of the repositories.
-struct ListedRun {
-    repository: RepositoryState,
-    row: RunRow,
-    gates: Vec<GateRow>,
-}
-
-/// A repository whose ledger cannot be read.
-struct UnreadState {
-    name: String,
-    error: LedgerError,
-}
-
-pub fn page(site: &PageSite, query: &Query) -> Result<Drawn, PageProblem> {
-    let (runs, unread) = read(site)?;
+pub fn page(site: &RunSite, query: &Query) -> Result<Drawn, PageProblem> {
+    let RunList { mut runs, unread } = RunList::read(site)?;
     let total = runs.len();
     let search = query.get("q").unwrap_or_default();
-    let found: Vec<ListedRun> = runs.into_iter().filter(|run| run.is_about(search)).collect();
-    let (needs, others): (Vec<ListedRun>, Vec<ListedRun>) = found.into_iter().partition(ListedRun::needs_you);
-    let (running, rest): (Vec<ListedRun>, Vec<ListedRun>) =
-        others.into_iter().partition(|run| !run.row.stage.is_over());
+    runs.retain(|run| run.is_about(search));
+    let mut of_group = |group| runs.extract_if(.., |run| run.group() == group).collect::<Vec<ListedRun>>();
+    let needs = of_group(RunGroup::NeedsYou);
+    let running = of_group(RunGroup::Running);
+    let rest = of_group(RunGroup::Earlier);
     let waiting = needs.len();
     let rest_part = part_of(&rest, query.number("from").unwrap_or(0), |from| {
         format!("/{}", query.with("from", &from.to_string()))
@@ -58,92 +40,24 @@ pub fn page(site: &PageSite, query: &Query) -> Result<Drawn, PageProblem> {
         } @else if needs.is_empty() && running.is_empty() && rest.is_empty() {
             section.notice { p { "No run matches this search." } }
         }
-        (list("needs", "Needs you", &needs))
-        (list("running", "Running", &running))
-        (list("rest", "Earlier", rest_part.rows))
+        (list("needs", RunGroup::NeedsYou, &needs))
+        (list("running", RunGroup::Running, &running))
+        (list("rest", RunGroup::Earlier, rest_part.rows))
         (rest_part.links)
     };
     let title = if waiting > 0 { format!("({waiting}) remand") } else { "remand".to_string() };
     Ok(Drawn { title, body: body.into_string(), ..Drawn::default() })
 }
 
-fn read(site: &PageSite) -> Result<(Vec<ListedRun>, Vec<UnreadState>), PageProblem> {
-    let all = site
-        .repositories()
-        .map_err(|source| PageProblem::File { what: site.state.display().to_string(), source })?;
-    let (mut runs, mut unread) = (Vec::new(), Vec::new());
-    for repository in all {
-        // One ledger that cannot be read must not hide the others.
-        match read_one(&repository) {
-            Ok(found) => runs.extend(found),
-            Err(error) => unread.push(UnreadState { name: repository.name.clone(), error }),
-        }
-    }
-    runs.sort_by_key(|run| std::cmp::Reverse((run.row.updated_at, run.row.run.clone())));
-    Ok((runs, unread))
+fn address(run: &ListedRun) -> String {
+    format!("/r/{}/{}", part(&run.repository.id), part(&run.row.run.0))
 }
 
-fn read_one(repository: &RepositoryState) -> Result<Vec<ListedRun>, LedgerError> {
-    let reader = repository.reader()?;
-    let mut gates = reader.open_gates()?;
-    let rows = reader.runs()?;
-    Ok(rows
-        .into_iter()
-        .map(|row| {
-            let of_run: Vec<GateRow> = gates.extract_if(.., |gate| gate.run == row.run).collect();
-            ListedRun { repository: repository.clone(), row, gates: of_run }
-        })
-        .collect())
-}
-
-impl ListedRun {
-    fn needs_you(&self) -> bool {
-        let is_recent = clock::now().0.saturating_sub(self.row.updated_at.0) < RECENT;
-        match self.row.stage {
-            RunStage::Waiting | RunStage::Interrupted | RunStage::Paused => true,
-            RunStage::Failed | RunStage::LeftToYou => is_recent,
-            RunStage::Running => !self.gates.is_empty(),
-            RunStage::Committed | RunStage::Stopped => false,
-        }
-    }
-
-    /// Whether every word of a search occurs in what the list shows.
-    fn is_about(&self, search: &str) -> bool {
-        let row = &self.row;
-        let text = [
-            row.request.as_str(),
-            &row.run.0,
-            &row.workflow,
-            row.stage.name(),
-            &self.repository.name,
-            &row.place,
-        ];
-        let text = text.join(" ").to_lowercase();
-        search.to_lowercase().split_whitespace().all(|word| text.contains(word))
-    }
-
-    fn address(&self) -> String {
-        format!("/r/{}/{}", part(&self.repository.id), part(&self.row.run.0))
-    }
-
-    /// What the run waits for, or why it ended, in one line.
-    fn why(&self) -> String {
-        match (self.gates.first(), self.row.stage) {
-            (Some(gate), _) => line::first(&gate.question),
-            (None, RunStage::Interrupted) => {
-                format!("no process drives it; `remand resume {}` continues", self.row.run)
-            }
-            (None, stage) if stage.is_over() => line::one(self.row.reason.as_deref().unwrap_or_default()),
-            (None, _) => line::one(&self.row.place),
-        }
-    }
-}
-
-fn list(id: &str, heading: &str, runs: &[ListedRun]) -> Markup {
+fn list(id: &str, group: RunGroup, runs: &[ListedRun]) -> Markup {
     html! {
         @if !runs.is_empty() {
             section.runs id=(id) aria-labelledby={ (id) "-heading" } {
-                h2 id={ (id) "-heading" } { (heading) " " span.count { (amount::grouped(runs.len() as u64)) } }
+                h2 id={ (id) "-heading" } { (group.heading()) " " span.count { (amount::grouped(runs.len() as u64)) } }
                 ul.rows {
                     @for run in runs.iter().take(words::ROWS) { (row(run)) }
                 }
@@ -159,7 +73,7 @@ fn row(run: &ListedRun) -> Markup {
     html! {
         li.run id={ "run-" (row.run) } {
             div.what {
-                a.title href=(run.address()) { (words::title(&row.request)) }
+                a.title href=(address(run)) { (run.title()) }
                 p.where { span.repository { (repository.name) } " · " (words::text(&row.workflow)) " · " code { (row.run) } }
                 @if !why.is_empty() { p.why { (why) } }
             }

@@ -4,9 +4,7 @@
 //! but the sessions. A stream tells a window when what it shows has changed, and the window reads its page again. So a
 //! lost message or a lost stream can never leave a wrong page behind.
 
-pub mod door;
 pub mod server;
-pub mod site;
 
 mod address;
 mod assets;
@@ -17,7 +15,5 @@ mod reply;
 mod run;
 mod words;
 
-pub use door::{GateDoor, PageAnswer};
 pub use run::document;
 pub use server::{PageServer, PageStartError};
-pub use site::{PageSite, RepositoryState};

@@ -2,6 +2,7 @@
 
 use remand_git::GitError;
 use remand_ledger::{LedgerError, ReplayError};
+use remand_views::ViewProblem;
 
 #[derive(Debug, thiserror::Error)]
 pub enum PageProblem {
@@ -39,6 +40,16 @@ impl PageProblem {
             PageProblem::Ledger(error) => error.hint().to_string(),
             PageProblem::Replay(error) => error.hint().to_string(),
             PageProblem::Git(error) => error.hint(),
+        }
+    }
+}
+
+impl From<ViewProblem> for PageProblem {
+    fn from(problem: ViewProblem) -> PageProblem {
+        match problem {
+            ViewProblem::NotFound(what) => PageProblem::missing(what),
+            ViewProblem::Ledger(error) => PageProblem::Ledger(error),
+            ViewProblem::File { what, source } => PageProblem::File { what, source },
         }
     }
 }

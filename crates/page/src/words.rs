@@ -6,6 +6,7 @@ use remand_kernel::finding::Severity;
 use remand_ledger::Millis;
 use remand_ledger::query::RunStage;
 use remand_terminal::{amount, line};
+pub use remand_views::{cost, of_task};
 use std::borrow::Cow;
 
 /// A point in time; the script shows its age.
@@ -49,22 +50,6 @@ pub fn pre(whole: &str) -> Markup {
 /// Some text, or a dash.
 pub fn or_dash(text: Option<&str>) -> &str {
     text.filter(|text| !text.is_empty()).unwrap_or("–")
-}
-
-/// The name of a task after a phase.
-pub fn of_task(phase: &str, task: Option<&str>) -> String {
-    match task {
-        Some(task) => format!("{phase}[{task}]"),
-        None => phase.to_string(),
-    }
-}
-
-/// The cost of all dispatches, with what is unknown said.
-pub fn cost(money: u64, unpriced: u64, dispatches: u64) -> String {
-    if dispatches == 0 {
-        return amount::money(0);
-    }
-    amount::sum_or_unknown(amount::money(money), unpriced, dispatches)
 }
 
 /// How much of an amount is used, as a bar.

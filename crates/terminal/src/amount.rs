@@ -1,6 +1,6 @@
 //! Amounts in human-readable form.
 
-pub use remand_notation::amount::{CURRENCY, dollars as money, grouped};
+pub use remand_notation::amount::{CURRENCY, dollars as money, duration, grouped};
 
 /// The cost of dispatches. `unpriced` counts those with an unknown cost, which is never shown as zero.
 pub fn cost(micro: u64, unpriced: u64) -> String {

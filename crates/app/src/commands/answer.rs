@@ -2,16 +2,15 @@
 
 use crate::answering;
 use crate::answering::HumanAnswer;
-use crate::beginning;
 use crate::context::CommandContext;
 use crate::environment;
+use crate::granting;
 use crate::host;
 use crate::requests;
 use crate::workplace::Workplace;
-use remand_engine::config::Flag;
 use remand_kernel::event::Grants;
+use remand_ledger::Reader;
 use remand_ledger::query::GateRow;
-use remand_ledger::{LimitKind, Reader};
 use remand_terminal::output::{print, print_json};
 use remand_terminal::{CommandFailure, ExitCode, invocation};
 use serde_json::json;
@@ -43,7 +42,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     let reader = workplace.reader()?;
     let gate = find(&reader, &args.gate)?;
     let grants = match &args.grant {
-        Some(amount) => parse_grant(context, &gate, &args.option, amount)?,
+        Some(amount) => granting::parse(&workplace.repository, &gate, &args.option, amount)?,
         None => Grants::AskedFor,
     };
     let answer = HumanAnswer {
@@ -65,36 +64,6 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         print(&format!("recorded; `{}` continues\n", invocation::command(format!("resume {}", gate.run))))?;
     }
     Ok(ExitCode::Done)
-}
-
-/// Reads the amount to grant at a limit, which is written as in the configuration.
-fn parse_grant(
-    context: &CommandContext<'_>,
-    gate: &GateRow,
-    option: &str,
-    amount: &str,
-) -> Result<Grants, CommandFailure> {
-    let limit = gate.limit_kind.filter(|limit| option == "go-on" && limit.has_amount());
-    let amount = match limit {
-        Some(limit) => {
-            let key = format!("limits.{}", limit.name());
-            let flags = vec![Flag { name: "--grant".to_string(), key, value: amount.to_string() }];
-            let limits = beginning::limits(&Workplace::open(context, flags)?.config);
-            match limit {
-                LimitKind::Dispatches => limits.dispatches,
-                LimitKind::Tokens => limits.tokens,
-                LimitKind::Time => limits.time,
-                LimitKind::Money => limits.money,
-                LimitKind::UnknownTokens | LimitKind::UnknownCosts | LimitKind::AgentBudget => None,
-            }
-        }
-        None => None,
-    };
-    let not_accepted = || {
-        let what = "`--grant` only works with `go-on` at a gate about a limit".to_string();
-        CommandFailure::user(what, "answer without it")
-    };
-    amount.map(Grants::Amount).ok_or_else(not_accepted)
 }
 
 /// Finds the open gate that the user names.

@@ -33,8 +33,16 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         return Err(CommandFailure::user(what, "`remand runs` lists all runs"));
     }
     let mut host = host::open(&workplace)?;
-    let event = Event::Cancelled { by: environment::user() };
-    let request = host.store().request(&row.run, clock::now(), &event)?;
+    let recorded = reader.requests(&row.run)?;
+    let recorded = recorded.iter().find(|request| matches!(request.event, Event::Cancelled { .. }));
+    let request = match recorded {
+        // The page and the terminal view record who asks before they start this process.
+        Some(recorded) => recorded.id,
+        None => {
+            let event = Event::Cancelled { by: environment::user() };
+            host.store().request(&row.run, clock::now(), &event)?
+        }
+    };
     loop {
         match host.take_over(&row.run) {
             Ok(_) => {

@@ -7,9 +7,9 @@ use remand_engine::bundle;
 use remand_engine::sealed::{self, SealError};
 use remand_ledger::query::CheckFilter;
 use remand_ledger::{Reader, RunId, export};
-use remand_page::{PageSite, RepositoryState};
 use remand_terminal::output::{print, print_json, tell};
 use remand_terminal::{CommandFailure, ExitCode};
+use remand_views::{RepositoryState, RunSite};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -118,7 +118,7 @@ fn write_html(
     file: &Path,
 ) -> Result<ExitCode, CommandFailure> {
     let redactor = host::redactor(&workplace.config)?;
-    let site = PageSite {
+    let site = RunSite {
         state: workplace.home.state_root().to_path_buf(),
         door: None,
         redactor: Box::new(move |_| redactor.clone()),

@@ -53,6 +53,7 @@ pub mod stats;
 pub mod status;
 pub mod submit;
 pub mod ticket;
+pub mod top;
 pub mod vet;
 pub mod walk;
 pub mod workflows;

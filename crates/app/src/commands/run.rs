@@ -1,6 +1,7 @@
 //! `remand run`: turns a request into a verified commit.
 
 use crate::beginning::{self, SubjectArg};
+use crate::browsing;
 use crate::context::CommandContext;
 use crate::driving;
 use crate::host;
@@ -13,6 +14,7 @@ use remand_engine::config::Flag;
 use remand_engine::host::NewRun;
 use remand_terminal::output::{print_line, tell};
 use remand_terminal::{CommandFailure, ExitCode, Ink, invocation};
+use remand_views::RepositoryState;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -67,6 +69,12 @@ pub struct Args {
     /// Continue although no build and no test can prove the work; the confidence is then low
     #[arg(long)]
     pub unproven: bool,
+    /// Open the page of the run in the browser
+    #[arg(long)]
+    pub open: bool,
+    /// Who asks, for programs that start a run in the user's name
+    #[arg(long, hide = true, value_name = "WHO")]
+    pub by: Option<String>,
     /// Write a rehearsal of the run when it is over; `remand record` writes one at any time
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -129,7 +137,10 @@ pub fn prepare(context: &CommandContext<'_>, args: &Args) -> Result<(Workplace, 
         }
     };
     let answer = if args.unproven { UnprovenWork::Accept } else { UnprovenWork::Ask };
-    let beginning = beginning::prepare(context, &workplace, &subject, answer)?;
+    let mut beginning = beginning::prepare(context, &workplace, &subject, answer)?;
+    if let (Some(opened), Some(by)) = (&mut beginning.facts.opened, &args.by) {
+        opened.by = Some(by.clone());
+    }
     Ok((workplace, beginning))
 }
 
@@ -146,6 +157,14 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
     }
     let mut host = host::open(&workplace)?;
     host.begin(beginning)?;
+    if args.open {
+        let repository = RepositoryState::of(workplace.home.clone());
+        // A run does not depend on a browser.
+        match browsing::open_run(workplace.home.state_root(), &repository, &run) {
+            Ok(done) => tell(&done),
+            Err(why) => tell(&format!("the page of the run is not opened: {why}")),
+        }
+    }
     let exit = driving::drive(context, &workplace, host)?;
     match (&args.record, exit) {
         (Some(file), ExitCode::Waiting | ExitCode::Interrupted) => {

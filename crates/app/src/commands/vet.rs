@@ -75,6 +75,9 @@ pub struct Args {
     /// The model that reviews, by the name that the agent uses
     #[arg(long, short, value_name = "MODEL", requires = "review")]
     pub model: Option<String>,
+    /// Who asks, for programs that vet a change in the user's name
+    #[arg(long, hide = true, value_name = "WHO")]
+    pub by: Option<String>,
     /// Answer a Stop hook of a coding agent: report what is missing, at most once
     #[arg(long, conflicts_with_all = ["format", "audit"])]
     pub hook: bool,
@@ -106,7 +109,7 @@ impl Args {
                 base: self.base.clone(),
                 purpose: purpose.map(|purpose| purpose.text).unwrap_or_default(),
                 releases: self.release.clone(),
-                by: environment::user(),
+                by: self.by.clone().unwrap_or_else(environment::user),
             },
             flags: self.flags(),
         })

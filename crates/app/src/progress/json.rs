@@ -1,9 +1,9 @@
 //! One line of JSON on standard output for each committed step.
 
-use super::words;
 use remand_engine::host::{CommittedStep, DriveWatch, ResumedRun};
 use remand_terminal::Stop;
 use remand_terminal::output::print_line;
+use remand_views::progress as words;
 use serde_json::json;
 
 /// Prints committed steps as JSON, for other tools.

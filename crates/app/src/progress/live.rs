@@ -1,6 +1,5 @@
 //! The live view on a terminal: rulings scroll by; below them are the running commands, their time and the cost.
 
-use super::words;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use remand_engine::activity::ActivityBoard;
 use remand_engine::host::{CommittedStep, DriveWatch, ResumedRun};
@@ -8,6 +7,7 @@ use remand_kernel::{Command, Program, State};
 use remand_ledger::{RunId, RunPosition};
 use remand_terminal::table::terminal_width;
 use remand_terminal::{Ink, Stop, line};
+use remand_views::progress as words;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -59,11 +59,11 @@ impl Live {
         }
     }
 
-    /// Shows the position of the run and what it has spent; a narrow terminal cuts off the end.
+    /// Shows where the run is and what it has used, as the terminal view does.
     fn update_head(&self, run: &RunId, program: &Program, state: &State) {
-        let spent = words::spent(&state.used, &state.limits);
-        let position = line::one(&RunPosition::of(program, state).to_string());
-        self.head.set_message(format!("{position} · {spent} · {run}"));
+        let position = RunPosition::of(program, state).to_string();
+        let standing = words::standing(&position, &state.used, &state.limits);
+        self.head.set_message(format!("{standing} · {run}"));
     }
 }
 

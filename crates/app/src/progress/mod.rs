@@ -3,7 +3,6 @@
 mod json;
 mod live;
 mod plain;
-pub mod words;
 
 use remand_engine::activity::ActivityBoard;
 use remand_engine::host::DriveWatch;

@@ -1,12 +1,12 @@
 //! Plain lines on standard error, for logs and pipes.
 
-use super::words::{self, ProgressLine};
 use remand_engine::activity::ActivityBoard;
 use remand_engine::host::{CommittedStep, DriveWatch, ResumedRun};
 use remand_kernel::{Command, Program};
 use remand_ledger::RunId;
 use remand_terminal::output::tell;
 use remand_terminal::{Ink, Stop, Tone, line};
+use remand_views::progress::{self as words, ProgressLine};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 

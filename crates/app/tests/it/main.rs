@@ -48,6 +48,7 @@ mod submission;
 mod telemetry;
 mod terminal;
 mod ticket;
+mod top;
 mod trust;
 mod tsp;
 mod upgrading;

@@ -104,6 +104,8 @@ fn a_run_outlives_the_server_that_started_it_and_another_reads_its_evidence() {
         let started = first.call("start", starting(&place, &Script::quick().with(held), "quick")).await;
         let run = started["run"].as_str().expect("an id").to_string();
         assert!(started["by"].as_str().expect("who").contains("tester 7"), "{started}");
+        let recorded = place.reader().run_view(&place.latest().run).expect("the run").by;
+        assert_eq!(recorded.as_deref(), started["by"].as_str(), "the ledger names who asked");
         let news = first.call("wait", json!({"run": run, "since": 0, "until": "change"})).await;
         assert!(news["cursor"].as_u64() > Some(0) && news["over"] == false, "{news}");
         first.kill().await;
@@ -227,6 +229,8 @@ fn a_change_is_vetted_and_trouble_is_explained() {
             vetted = session.call("vet", json!({"vet": vetted["vet"]})).await;
         }
         assert!(vetted["report"]["verdict"].is_string(), "{vetted}");
+        let recorded = place.reader().run_view(&place.latest().run).expect("the run").by.expect("who asked");
+        assert!(recorded.contains("over MCP"), "{recorded}");
         let secret = place.write_outside("netrc", "machine x login y password hunter2\n");
         for (argument, value) in [("workflow", secret.clone()), ("agent", format!("rehearsal:{secret}"))] {
             let why = session.refused("start", json!({"request": "x", argument: value})).await;

@@ -100,6 +100,20 @@ fn a_gate_is_told_once_signed_and_tried_again_also_over_a_resume() {
 
 // BY-12
 #[test]
+fn a_vetting_tells_that_it_is_over_like_any_run() {
+    let receiver = LocalReceiver::answering(&[]);
+    let place = told(&receiver, "");
+    place.write("sums/sub.py", crate::rehearsed::SUB);
+    let shown = place.remand(&["vet", "--uncommitted"]);
+    assert_ne!(shown.out, "", "{}", shown.err);
+    let notice = receiver.next().json();
+    assert_eq!(notice["kind"], "over", "{notice}");
+    assert_eq!(notice["run"], place.latest().run.0.as_str());
+    assert_eq!(stored(&place).len(), 1);
+}
+
+// BY-12
+#[test]
 fn a_receiver_that_is_gone_harms_no_run_and_is_seen_in_doctor_and_log() {
     let place = Place::configured(TRIVIAL);
     // Nothing listens here any more.

@@ -1,8 +1,10 @@
 //! The live page, served by the binary and shown by a real browser.
 
+mod asked;
 mod browser;
+mod figures;
 mod guarded;
 mod large;
 mod live;
 mod served;
-mod views;
+pub mod views;

@@ -71,6 +71,7 @@ fn start_and_leave(folder: &Path, version: &str) -> RunId {
         branch: "remand/r1".to_string(),
         pinned: pinned.id,
         version: version.to_string(),
+        by: None,
         checkout: None,
     };
     let facts = Facts { opened: Some(opened), ..Facts::default() };

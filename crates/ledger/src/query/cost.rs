@@ -1,9 +1,9 @@
 //! Costs of dispatches, summed by role, agent, model, phase or run.
 
 use super::Reader;
-use crate::column::Count;
+use crate::column::{Count, sql_integer};
 use crate::error::LedgerError;
-use crate::fact::{RunId, TokenCounts};
+use crate::fact::{Millis, RunId, TokenCounts};
 use rusqlite::Row;
 use serde::Serialize;
 
@@ -89,24 +89,51 @@ impl CostRow {
     }
 }
 
+/// What a dispatch had used, as it was at a time; what it reports at its end is unknown before.
+const SPENT: &str =
+    "SELECT run, role, driver, model, phase, status = 'running' AS running, time, tokens, tokens_in,
+    tokens_out, tokens_cached, tokens_stored, money, price FROM dispatches WHERE ?1 IS NULL OR run = ?1";
+const SPENT_BY: &str =
+    "SELECT run, role, iif(ended, driver, NULL) AS driver, iif(ended, model, NULL) AS model, phase,
+    NOT ended AS running, iif(ended, time, NULL) AS time, iif(ended, tokens, NULL) AS tokens,
+    iif(ended, tokens_in, NULL) AS tokens_in, iif(ended, tokens_out, NULL) AS tokens_out,
+    iif(ended, tokens_cached, NULL) AS tokens_cached, iif(ended, tokens_stored, NULL) AS tokens_stored,
+    iif(ended, money, NULL) AS money, price
+    FROM (SELECT *, status <> 'running' AND coalesce(completed_at, 0) <= ?3 AS ended FROM dispatches
+        WHERE run = ?1 AND seq <= ?2)";
+
 impl Reader {
     /// The costs of one run, or of all runs, the largest first.
     pub fn costs(&self, run: Option<&RunId>, by: CostBy) -> Result<Vec<CostRow>, LedgerError> {
-        let sql = format!(
-            "SELECT {}, count(*), coalesce(sum(status = 'running'), 0), coalesce(sum(time), 0),
-            coalesce(sum(tokens), 0), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0),
-            coalesce(sum(tokens_cached), 0), coalesce(sum(tokens_stored), 0),
-            coalesce(sum(status <> 'running' AND tokens IS NULL), 0),
-            coalesce(sum(tokens IS NOT NULL AND tokens_in IS NULL), 0),
-            coalesce(sum(CASE WHEN price IS NULL THEN money END), 0),
-            coalesce(sum(CASE WHEN price IS NOT NULL THEN money END), 0),
-            coalesce(sum(status <> 'running' AND money IS NULL), 0)
-            FROM dispatches WHERE ?1 IS NULL OR run = ?1
-            GROUP BY 1 ORDER BY sum(money) DESC NULLS LAST, sum(tokens) DESC NULLS LAST, count(*) DESC, 1",
-            by.column()
-        );
-        self.rows(&sql, [run], decode)
+        self.rows(&sums(SPENT, by), [run], decode)
     }
+
+    /// The costs of a run as they were after the event with this number and time.
+    pub fn past_costs(
+        &self,
+        run: &RunId,
+        by: CostBy,
+        seq: u64,
+        at: Millis,
+    ) -> Result<Vec<CostRow>, LedgerError> {
+        self.rows(&sums(SPENT_BY, by), (run, sql_integer(seq), at), decode)
+    }
+}
+
+fn sums(spent: &str, by: CostBy) -> String {
+    format!(
+        "SELECT {}, count(*), coalesce(sum(running), 0), coalesce(sum(time), 0),
+        coalesce(sum(tokens), 0), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0),
+        coalesce(sum(tokens_cached), 0), coalesce(sum(tokens_stored), 0),
+        coalesce(sum(NOT running AND tokens IS NULL), 0),
+        coalesce(sum(tokens IS NOT NULL AND tokens_in IS NULL), 0),
+        coalesce(sum(CASE WHEN price IS NULL THEN money END), 0),
+        coalesce(sum(CASE WHEN price IS NOT NULL THEN money END), 0),
+        coalesce(sum(NOT running AND money IS NULL), 0)
+        FROM ({spent})
+        GROUP BY 1 ORDER BY sum(money) DESC NULLS LAST, sum(tokens) DESC NULLS LAST, count(*) DESC, 1",
+        by.column()
+    )
 }
 
 fn decode(row: &Row<'_>) -> rusqlite::Result<CostRow> {

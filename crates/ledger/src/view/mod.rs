@@ -36,6 +36,8 @@ pub struct RunView {
     /// Number of journal events that the tables lack. It is above zero if this version cannot replay the run.
     pub lag: u64,
     pub row: RunRow,
+    /// Who asked for the run; `None` if an older version started it.
+    pub by: Option<String>,
     /// `None` if the ledger was upgraded and cannot be replayed.
     pub detail: Option<RunDetail>,
     /// The current list first, then tasks that a later plan dropped.
@@ -179,6 +181,7 @@ impl Reader {
             findings: self.findings(run)?,
             requests: self.requests(run)?.len(),
             unreported_tokens: self.totals(run)?.unmetered,
+            by: self.run_opening(run)?.and_then(|opening| opening.by),
             delivery: self.deliveries(run)?.pop().map(|row| row.delivery),
             detail,
             row,

@@ -219,6 +219,7 @@ pub fn opened(pinned: &Blob) -> RunOpening {
         branch: "remand/csv-export".to_string(),
         pinned: pinned.id,
         version: "0.1.0".to_string(),
+        by: None,
         checkout: None,
     }
 }

@@ -5,12 +5,10 @@ use crate::address::part;
 use crate::problem::PageProblem;
 use crate::words;
 use maud::{Markup, html};
-use remand_engine::dispatch::transcript_path;
 use remand_ledger::BlobId;
 use remand_ledger::query::{DispatchRow, DispatchStatus};
 use remand_terminal::amount;
-use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use remand_views::Transcript;
 
 /// Of a transcript the page shows so much, and links to the whole.
 const SHOWN: u64 = 64 * 1024;
@@ -102,34 +100,17 @@ pub fn one(page: &RunPage<'_>, command: &str) -> Result<Markup, PageProblem> {
 /// The whole transcript of a dispatch.
 pub fn transcript(page: &RunPage<'_>, command: &str) -> Result<Vec<u8>, PageProblem> {
     let row = find(page, command)?;
-    Ok(read(page, &row, u64::MAX)?.0)
+    Ok(last_bytes(page, &row, u64::MAX)?.bytes)
 }
 
 /// The end of the transcript, and where it starts.
 fn tail(page: &RunPage<'_>, row: &DispatchRow) -> Result<(String, u64), PageProblem> {
-    let (bytes, start) = read(page, row, SHOWN)?;
-    Ok((String::from_utf8_lossy(&bytes).into_owned(), start))
+    let tail = last_bytes(page, row, SHOWN)?;
+    Ok((String::from_utf8_lossy(&tail.bytes).into_owned(), tail.start))
 }
 
-fn read(page: &RunPage<'_>, row: &DispatchRow, most: u64) -> Result<(Vec<u8>, u64), PageProblem> {
-    if let Some(blob) = row.output {
-        let mut bytes = page.reader.blob(blob)?;
-        let start = (bytes.len() as u64).saturating_sub(most);
-        bytes.drain(..usize::try_from(start).unwrap_or(0));
-        return Ok((bytes, start));
-    }
-    let path = transcript_path(&page.repository.home.run(&page.run), &row.command);
-    let unreadable = |source| PageProblem::File { what: path.display().to_string(), source };
-    let mut file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok((Vec::new(), 0)),
-        Err(error) => return Err(unreadable(error)),
-    };
-    let start = file.metadata().map_err(unreadable)?.len().saturating_sub(most);
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(start)).map_err(unreadable)?;
-    file.read_to_end(&mut bytes).map_err(unreadable)?;
-    Ok((page.redactor().redact_bytes(&bytes).into_owned(), start))
+fn last_bytes(page: &RunPage<'_>, row: &DispatchRow, most: u64) -> Result<Transcript, PageProblem> {
+    Ok(remand_views::transcript(page.site, &page.repository, &page.reader, row, most)?)
 }
 
 fn find(page: &RunPage<'_>, command: &str) -> Result<DispatchRow, PageProblem> {

@@ -1,15 +1,14 @@
 //! Takes an answer from a window to the one door for answers.
 
 use crate::address::Query;
-use crate::door::PageAnswer;
 use crate::problem::PageProblem;
 use crate::reply::plain;
 use crate::run::context::RunPage;
-use crate::site::PageSite;
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
 use remand_ledger::RunId;
 use remand_ledger::query::GateRow;
+use remand_views::{GivenAnswer, RunSite};
 use serde::Deserialize;
 
 /// An answer as the script sends it.
@@ -21,10 +20,12 @@ struct SentAnswer {
     note: String,
     #[serde(default)]
     flags: Vec<String>,
+    #[serde(default)]
+    grant: String,
 }
 
 /// Records an answer, and says in one line what happened.
-pub fn submit(site: &PageSite, repository: &str, run: &RunId, command: &str, bytes: &[u8]) -> Response<Body> {
+pub fn submit(site: &RunSite, repository: &str, run: &RunId, command: &str, bytes: &[u8]) -> Response<Body> {
     let Some(door) = &site.door else {
         return plain(StatusCode::FORBIDDEN, "this page only shows: it was started with --read-only");
     };
@@ -39,15 +40,20 @@ pub fn submit(site: &PageSite, repository: &str, run: &RunId, command: &str, byt
     if !gate.is_open() {
         return plain(StatusCode::CONFLICT, "this gate is no longer open");
     }
-    let answer = PageAnswer { option: sent.option, note: sent.note, flags: sent.flags };
-    match door.answer(&page.repository.home, &page.reader, &gate, &answer) {
+    let answer = GivenAnswer {
+        option: sent.option,
+        note: sent.note,
+        flags: sent.flags,
+        grant: sent.grant.trim().to_string(),
+    };
+    match door.answer(&page.repository, &page.reader, &gate, &answer) {
         Ok(()) => plain(StatusCode::OK, "recorded"),
         Err(why) => plain(StatusCode::CONFLICT, &why),
     }
 }
 
 fn find<'s>(
-    site: &'s PageSite,
+    site: &'s RunSite,
     repository: &str,
     run: &RunId,
     command: &str,

@@ -6,7 +6,9 @@ use crate::problem::PageProblem;
 use crate::words;
 use maud::{Markup, html};
 use remand_git::{CommitId, GitError, Repository};
+use remand_ledger::view::PastView;
 use remand_terminal::amount;
+use std::collections::BTreeSet;
 
 /// The difference of one file.
 struct ChangedFile {
@@ -19,13 +21,12 @@ struct ChangedFile {
 pub fn body(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
     let Some(files) = files(page)? else {
         return Ok(
-            html! { section.panel { p.empty { "The run has no work tree and no branch any more. " a href=(page.link("artifacts")) { "Artifacts" } " has the reported changes." } } },
+            html! { section.panel { p.empty { @if page.past.is_some() { "The steps of this run are gone. " } @else { "The run has no work tree and no branch any more. " } a href=(page.link("artifacts")) { "Artifacts" } " has the reported changes." } } },
         );
     };
     let numbered: Vec<(usize, &ChangedFile)> = files.iter().enumerate().collect();
     let part = page.part("changes", &numbered);
     Ok(html! {
-        @if page.past.is_some() { section.notice { p { "The change is shown as it is now." } } }
         section.panel aria-label="Changed files" {
             @if files.is_empty() { p.empty { "Nothing is changed." } }
             @else { p { (amount::counted(files.len() as u64, "file")) ", compared with the commit that the run started from" } }
@@ -33,7 +34,7 @@ pub fn body(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
                 details.file { summary { (heading(file)) } (diff::whole(&diff::of_patch(&file.text))) }
             }
             @for (number, file) in part.rows.iter().filter(|_| !page.is_document) {
-                details.file data-src=(page.address(&format!("changes/{number}"))) {
+                details.file data-src=(page.link(&format!("changes/{number}"))) {
                     summary { (heading(file)) }
                     div.lazy { "Reading…" }
                 }
@@ -53,8 +54,30 @@ pub fn one(page: &RunPage<'_>, number: &str) -> Result<Markup, PageProblem> {
     let number: usize = number.parse().map_err(|_| missing())?;
     let file = files(page)?.unwrap_or_default().into_iter().nth(number).ok_or_else(missing)?;
     let from = page.query.number("from").and_then(|from| usize::try_from(from).ok()).unwrap_or(0);
-    let more = |from| format!("{}?from={from}", page.address(&format!("changes/{number}")));
+    let query = page.query.clone();
+    let more = |from: usize| {
+        format!("{}{}", page.address(&format!("changes/{number}")), query.with("from", &from.to_string()))
+    };
     Ok(diff::show(&diff::of_patch(&file.text), from, more))
+}
+
+/// The commit that the run had come to by an earlier event; its base if nothing was recorded yet.
+fn past_tip(
+    page: &RunPage<'_>,
+    repository: &Repository,
+    base: &CommitId,
+    past: &PastView,
+) -> Result<CommitId, PageProblem> {
+    let dispatches = page.dispatches()?.into_iter().map(|row| (row.command, row.seq));
+    let operations = page.reader.operations(&page.run)?.into_iter().map(|row| (row.command, row.seq));
+    let issued: BTreeSet<String> = dispatches
+        .chain(operations)
+        .filter(|(_, seq)| *seq <= past.seq)
+        .map(|(command, _)| command)
+        .collect();
+    let states = repository.main_line(base, &page.run.0)?;
+    let tip = states.into_iter().find(|state| issued.contains(&state.command));
+    Ok(tip.map_or_else(|| base.clone(), |state| state.commit))
 }
 
 /// The changed files; `None` if neither work tree nor branch is left.
@@ -64,13 +87,19 @@ fn files(page: &RunPage<'_>) -> Result<Option<Vec<ChangedFile>>, PageProblem> {
     };
     let repository = Repository::discover(checkout)?;
     let row = &page.view.row;
+    let base: CommitId = row.base.parse()?;
     let main = repository.commit(&format!("refs/remand/{}/main", row.run));
+    let main = match (&page.past, main) {
+        (Some(past), Ok(_)) => Ok(past_tip(page, &repository, &base, past)?),
+        // Without the main line only the branch with its one commit is left, which came last.
+        (Some(_), Err(_)) => return Ok(None),
+        (None, main) => main,
+    };
     let tip = match main.or_else(|_| repository.commit(&format!("refs/heads/{}", row.branch))) {
         Ok(tip) => tip,
         Err(GitError::UnknownRevision { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let base: CommitId = row.base.parse()?;
     let patch = repository.patch(&repository.tree_of(&base)?, &repository.tree_of(&tip)?)?;
     let patch = page.redactor().redact_bytes(&patch).into_owned();
     Ok(Some(split(&String::from_utf8_lossy(&patch))))

@@ -3,7 +3,6 @@
 use super::tabs::TABS;
 use crate::address::{Query, part};
 use crate::problem::PageProblem;
-use crate::site::{PageSite, RepositoryState};
 use crate::words::{self, Part};
 use maud::{Markup, html};
 use remand_engine::pinned::Pinned;
@@ -15,11 +14,12 @@ use remand_ledger::query::{DispatchRow, DispatchStatus, FindingRow, GateRow, Rul
 use remand_ledger::view::{BudgetLeft, PastView, RunPosition};
 use remand_ledger::{LimitKind, Millis, Reader, RunId, RunView};
 use remand_terminal::amount;
+use remand_views::{RepositoryState, RunSite};
 use std::cell::OnceCell;
 
 /// One run, with what was asked of it.
 pub struct RunPage<'s> {
-    pub site: &'s PageSite,
+    pub site: &'s RunSite,
     pub repository: RepositoryState,
     pub reader: Reader,
     pub run: RunId,
@@ -35,21 +35,19 @@ pub struct RunPage<'s> {
 
 impl<'s> RunPage<'s> {
     pub fn open(
-        site: &'s PageSite,
+        site: &'s RunSite,
         repository: &str,
         run: &RunId,
         query: &Query,
     ) -> Result<RunPage<'s>, PageProblem> {
-        let found = site
-            .repository(repository)
-            .map_err(|source| PageProblem::File { what: site.state.display().to_string(), source })?;
-        let repository = found.ok_or_else(|| PageProblem::missing("this repository has no runs"))?;
+        let repository = site.repository(repository)?;
+        let repository = repository.ok_or_else(|| PageProblem::missing("this repository has no runs"))?;
         let reader = repository.reader()?;
         RunPage::of(site, repository, reader, run, query.clone())
     }
 
     pub fn of(
-        site: &'s PageSite,
+        site: &'s RunSite,
         repository: RepositoryState,
         reader: Reader,
         run: &RunId,
@@ -247,7 +245,7 @@ impl<'s> RunPage<'s> {
                     @else { span.stage.past { "as it was" } }
                     span.confidence { (self.confidence().name()) " confidence" }
                     span { (words::text(&row.workflow)) ", " (row.mode) }
-                    span { "started " (words::when(row.created_at)) }
+                    span { "started " (words::when(row.created_at)) @if let Some(by) = &self.view.by { " by " (words::text(by)) } }
                 }
                 @if let (Some(reason), None) = (&row.reason, &self.past) { p.reason { (words::text(reason)) } }
                 (self.figures())

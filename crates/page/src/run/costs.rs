@@ -11,7 +11,10 @@ use remand_terminal::amount;
 use remand_workflow::explore;
 
 pub fn body(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
-    let by = |by| page.reader.costs(Some(&page.run), by);
+    let by = |by| match &page.past {
+        Some(past) => page.reader.past_costs(&page.run, by, past.seq, past.at),
+        None => page.reader.costs(Some(&page.run), by),
+    };
     let tables = [
         ("role", by(CostBy::Role)?),
         ("model", by(CostBy::Model)?),
@@ -20,7 +23,6 @@ pub fn body(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
     ];
     let total = CostRow::total(&tables[0].1);
     Ok(html! {
-        @if page.past.is_some() { section.notice { p { "Costs are shown as they are now." } } }
         (beside(page, &total)?)
         @for (name, rows) in &tables { (table(name, rows, &total)) }
     })
@@ -47,7 +49,7 @@ fn beside(page: &RunPage<'_>, total: &CostRow) -> Result<Markup, PageProblem> {
                 tbody {
                     tr { td { "cost" } td.num { (words::cost(total.money(), total.unpriced, total.ended())) } td.num { (range(&forecast.money, &amount::money)) } td.num { (limit(limits.money, &amount::money)) } td {} }
                     tr { td { "dispatches" } td.num { (amount::grouped(total.dispatches)) } td.num { (range(&forecast.dispatches, &amount::grouped)) } td.num { (limit(limits.dispatches, &amount::grouped)) } td.num { (bound.map_or("unknown".to_string(), amount::grouped)) } }
-                    tr { td { "work" } td.num { (amount::time(page.view.row.used.time)) } td.num { (range(&forecast.time, &amount::time)) } td.num { (limit(limits.time, &amount::time)) } td {} }
+                    tr { td { "work" } td.num { (amount::time(page.past.as_ref().map_or(page.view.row.used.time, |past| past.used.time))) } td.num { (range(&forecast.time, &amount::time)) } td.num { (limit(limits.time, &amount::time)) } td {} }
                 }
             } }
             @if total.unpriced > 0 {

@@ -5,14 +5,14 @@ use super::{agents, artifacts, changes, costs, evidence, findings, overview, rul
 use crate::address::Query;
 use crate::assets;
 use crate::problem::PageProblem;
-use crate::site::{PageSite, RepositoryState};
 use crate::words;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use remand_ledger::{Reader, RunId};
+use remand_views::{RepositoryState, RunSite};
 
 /// Draws everything about a run as one HTML file.
 pub fn document(
-    site: &PageSite,
+    site: &RunSite,
     repository: RepositoryState,
     reader: Reader,
     run: &RunId,

@@ -6,9 +6,8 @@ use crate::problem::PageProblem;
 use crate::words;
 use maud::{Markup, html};
 use remand_engine::question::ApprovalRequest;
-use remand_kernel::Event;
-use remand_kernel::ids::CommandId;
 use remand_ledger::query::GateRow;
+use remand_views::{flags_of, given_answer};
 
 /// The page of one gate.
 pub fn body(page: &RunPage<'_>, command: &str) -> Result<Markup, PageProblem> {
@@ -21,16 +20,10 @@ pub fn body(page: &RunPage<'_>, command: &str) -> Result<Markup, PageProblem> {
 /// One gate: a form if it is open, otherwise how it was answered.
 pub fn card(page: &RunPage<'_>, gate: &GateRow) -> Result<Markup, PageProblem> {
     let id = format!("gate-{}", gate.command);
-    let given = given_answer(page, gate)?;
+    let given = given_answer(&page.repository, &page.reader, gate)?;
     let is_open = gate.is_open() && page.past.is_none();
     let request = ApprovalRequest::read(&page.reader, gate)?;
-    let sets: Vec<&String> = page
-        .program()
-        .and_then(|program| Some((program, program.phase(program.phase_named(&gate.phase)?))))
-        .map(|(program, phase)| {
-            phase.sets.iter().filter_map(|flag| program.flags.get(flag.index())).collect()
-        })
-        .unwrap_or_default();
+    let sets = flags_of(page.program(), gate);
     Ok(html! {
         section.gate .open[is_open] id=(id) aria-labelledby={ (id) "-question" } {
             p.kicker {
@@ -67,8 +60,12 @@ pub fn card(page: &RunPage<'_>, gate: &GateRow) -> Result<Markup, PageProblem> {
                             }
                         }
                     }
-                    @for flag in sets {
+                    @for flag in &sets {
                         label.flag { input type="checkbox" name="flag" value=(flag); " " (flag) }
+                    }
+                    @if gate.limit_kind.is_some_and(|limit| limit.has_amount()) {
+                        label.note for={ (id) "-grant" } { "The amount that go-on grants, such as 2h, 500k or 2.50; empty grants the limit once more" }
+                        input id={ (id) "-grant" } name="grant" type="text" autocomplete="off";
                     }
                     label.note for={ (id) "-note" } { "A note for the agents that continue the work" }
                     textarea id={ (id) "-note" } name="note" rows="2" {}
@@ -100,23 +97,4 @@ fn answered(gate: &GateRow) -> Markup {
         }
         @if let Some(note) = gate.note.as_deref().filter(|note| !note.is_empty()) { blockquote { (words::text(note)) } }
     }
-}
-
-/// A sentence about an answer that no driving process has accepted yet.
-fn given_answer(page: &RunPage<'_>, gate: &GateRow) -> Result<Option<String>, PageProblem> {
-    let Ok(command) = gate.command.parse::<CommandId>() else { return Ok(None) };
-    let given = page.reader.requests(&page.run)?.into_iter().find_map(|request| match request.event {
-        Event::Answered { id, option, by, .. } if id == command => Some((option, by)),
-        _ => None,
-    });
-    Ok(given.map(|(option, by)| {
-        let follows = if page.repository.is_driven(&page.run) {
-            "the run takes it up now".to_string()
-        } else {
-            let folder = page.repository.checkout.as_deref();
-            let folder = folder.map(|path| format!(" -C {}", path.display())).unwrap_or_default();
-            format!("`remand{folder} resume {}` continues the run", page.run)
-        };
-        format!("{by} answered {option}; {follows}")
-    }))
 }

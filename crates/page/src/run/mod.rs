@@ -5,6 +5,7 @@ mod answer;
 mod artifacts;
 mod changes;
 mod context;
+mod controls;
 mod costs;
 mod diff;
 mod document;
@@ -19,19 +20,20 @@ mod timeline;
 mod workflow;
 
 pub use answer::submit;
+pub use controls::{RunRequest, ask};
 pub use document::document;
 
 use crate::address::Query;
 use crate::frame::{Drawn, Shown};
 use crate::problem::PageProblem;
-use crate::site::PageSite;
 use context::RunPage;
 use maud::Markup;
 use remand_ledger::RunId;
+use remand_views::RunSite;
 
 /// Draws the view of a run that an address names.
 pub fn page(
-    site: &PageSite,
+    site: &RunSite,
     repository: &str,
     run: &str,
     rest: &[&str],

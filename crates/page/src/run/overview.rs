@@ -1,7 +1,7 @@
 //! Where a run is: what needs the user, what happens now, the drawing, tasks, budgets and the latest rulings.
 
 use super::context::RunPage;
-use super::{drawing, gates, rulings};
+use super::{controls, drawing, gates, rulings};
 use crate::problem::PageProblem;
 use crate::words;
 use maud::{Markup, html};
@@ -21,6 +21,7 @@ pub fn body(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
     let latest = page.rulings()?;
     Ok(html! {
         @for question in &questions { (question) }
+        (controls::controls(page))
         @if page.view.row.stage == RunStage::Interrupted && page.past.is_none() {
             section.notice.bad { p { "No process drives this run. " code { "remand resume " (page.run) } " continues it." } }
         }

@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use remand_engine::clock;
 use remand_ledger::Millis;
 use remand_terminal::amount;
+use remand_views::{LaneBar, LaneBarKind, LaneBarSource, lane_bars};
 use std::collections::BTreeMap;
 
 /// Bars beyond this number are too small to see; the slider shows earlier ones.
@@ -17,17 +18,6 @@ const MAX_BARS: usize = 1_500;
 const WIDTH: i64 = 1_000;
 const ROW: usize = 18;
 
-/// Something that took time.
-struct Bar {
-    lane: String,
-    kind: &'static str,
-    name: String,
-    phase: String,
-    from: i64,
-    to: i64,
-    link: String,
-}
-
 pub fn body(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
     let (start, end) = bounds(page);
     let mut bars = bars(page, end)?;
@@ -36,7 +26,7 @@ pub fn body(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
     bars.sort_by_key(|bar| bar.from);
     bars.drain(..all.saturating_sub(MAX_BARS));
     let start = if all > MAX_BARS { bars.first().map_or(start, |bar| bar.from) } else { start };
-    let mut lanes: BTreeMap<(bool, String), Vec<Vec<&Bar>>> = BTreeMap::new();
+    let mut lanes: BTreeMap<(bool, String), Vec<Vec<&LaneBar>>> = BTreeMap::new();
     for bar in &bars {
         let rows = lanes.entry((!bar.lane.is_empty(), bar.lane.clone())).or_default();
         match rows.iter_mut().find(|row| row.last().is_none_or(|last| last.to <= bar.from)) {
@@ -59,9 +49,9 @@ pub fn body(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
                     svg.lane viewBox={ "0 0 " (WIDTH) " " (height) } height=(height) preserveAspectRatio="none" role="group" aria-label={ "Lane " (lane) } {
                         @for (row, bars) in rows.iter().enumerate() {
                             @for bar in bars {
-                                a href=(bar.link) {
-                                    rect class=(bar.kind) x=(x(bar.from)) y=(row * ROW + 2) width=((x(bar.to) - x(bar.from)).max(2)) height=(ROW - 4) rx="2" {
-                                        title { (words::text(&bar.name)) ": " (amount::time(length(bar))) }
+                                a href=(link(page, bar)) {
+                                    rect class=(class(bar.kind)) x=(x(bar.from)) y=(row * ROW + 2) width=((x(bar.to) - x(bar.from)).max(2)) height=(ROW - 4) rx="2" {
+                                        title { (words::text(&bar.name)) ": " (amount::time(bar.length())) }
                                     }
                                 }
                             }
@@ -86,10 +76,6 @@ pub fn body(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
     })
 }
 
-fn length(bar: &Bar) -> u64 {
-    u64::try_from(bar.to - bar.from).unwrap_or(0)
-}
-
 /// The time at which the drawing begins and ends.
 fn bounds(page: &RunPage<'_>) -> (i64, i64) {
     let row = &page.view.row;
@@ -101,54 +87,40 @@ fn bounds(page: &RunPage<'_>) -> (i64, i64) {
     (row.created_at.0, end.max(row.created_at.0))
 }
 
-fn bars(page: &RunPage<'_>, end: i64) -> Result<Vec<Bar>, PageProblem> {
-    let mut bars = Vec::new();
-    for row in page.dispatches()? {
-        bars.push(Bar {
-            lane: row.task.clone().unwrap_or_default(),
-            kind: "agent",
-            name: format!("{} for {}", row.role, words::of_task(&row.phase, row.task.as_deref())),
-            phase: row.phase,
-            from: row.started_at.0,
-            to: row.completed_at.map_or(end, |at| at.0),
-            link: page.link(&format!("agents/{}", part(&row.command))),
-        });
+fn bars(page: &RunPage<'_>, end: i64) -> Result<Vec<LaneBar>, PageProblem> {
+    let mut operations = page.reader.operations(&page.run)?;
+    operations.retain(|row| row.seq <= page.until());
+    Ok(lane_bars(&page.dispatches()?, &operations, &page.gates()?, end))
+}
+
+/// The address of what a bar shows.
+fn link(page: &RunPage<'_>, bar: &LaneBar) -> String {
+    match &bar.source {
+        LaneBarSource::Dispatch { command } => page.link(&format!("agents/{}", part(command))),
+        LaneBarSource::Operation => page.link("evidence"),
+        LaneBarSource::Gate { command } => page.link(&format!("gates/{}", part(command))),
     }
-    for row in page.reader.operations(&page.run)?.into_iter().filter(|row| row.seq <= page.until()) {
-        bars.push(Bar {
-            lane: row.task.clone().unwrap_or_default(),
-            kind: "engine",
-            name: format!("{} in {}", row.name, words::of_task(&row.phase, row.task.as_deref())),
-            phase: row.phase,
-            from: row.started_at.0,
-            to: row.completed_at.map_or(end, |at| at.0.min(end)),
-            link: page.link("evidence"),
-        });
+}
+
+/// The name of a kind in the style sheet.
+fn class(kind: LaneBarKind) -> &'static str {
+    match kind {
+        LaneBarKind::Agent => "agent",
+        LaneBarKind::Engine => "engine",
+        LaneBarKind::Wait => "wait",
     }
-    for gate in page.gates()?.into_iter().filter(|gate| !gate.auto) {
-        bars.push(Bar {
-            lane: gate.task.clone().unwrap_or_default(),
-            kind: "wait",
-            name: format!("gate {}", gate.phase),
-            from: gate.opened_at.0,
-            to: gate.answered_at.or(gate.withdrawn_at).map_or(end, |at| at.0),
-            link: page.link(&format!("gates/{}", part(&gate.command))),
-            phase: gate.phase,
-        });
-    }
-    Ok(bars)
 }
 
 /// The time of agents, engine and waits for each phase, the longest first.
-fn by_phase(bars: &[Bar]) -> Vec<(String, [u64; 3])> {
+fn by_phase(bars: &[LaneBar]) -> Vec<(String, [u64; 3])> {
     let mut phases: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
     for bar in bars {
         let kind = match bar.kind {
-            "agent" => 0,
-            "engine" => 1,
-            _ => 2,
+            LaneBarKind::Agent => 0,
+            LaneBarKind::Engine => 1,
+            LaneBarKind::Wait => 2,
         };
-        phases.entry(&bar.phase).or_default()[kind] += length(bar);
+        phases.entry(&bar.phase).or_default()[kind] += bar.length();
     }
     let mut all: Vec<(String, [u64; 3])> =
         phases.into_iter().map(|(phase, times)| (phase.to_string(), times)).collect();

@@ -1,7 +1,7 @@
 //! The server: guards, the login, and one page for each address.
 
+mod audience;
 mod guard;
-mod pulse;
 mod session;
 mod stream;
 
@@ -9,19 +9,20 @@ use crate::address::{self, Query};
 use crate::frame::{self, Shown};
 use crate::problem::PageProblem;
 use crate::reply::{page, plain, typed};
-use crate::site::PageSite;
+use crate::run::RunRequest;
 use crate::{assets, home, run};
+use audience::Audience;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use guard::RequestRefusal;
-use pulse::{Pulse, Watched};
 use remand_ledger::RunId;
+use remand_views::{Pulse, RunSite, Watched};
 use session::Sessions;
 use std::io;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +33,9 @@ pub const PORT: u16 = 7263;
 
 /// How often the server looks whether it is to end.
 const POLL: Duration = Duration::from_millis(50);
+
+/// How long a server may take to accept a connection.
+const CONNECT: Duration = Duration::from_millis(200);
 
 /// The greatest size of an answer with its note.
 const MAX_ANSWER: usize = 64 * 1024;
@@ -61,15 +65,16 @@ pub struct PageServer {
 
 #[derive(Debug)]
 struct Shared {
-    site: Arc<PageSite>,
+    site: Arc<RunSite>,
     sessions: Sessions,
     port: u16,
+    audience: Arc<Audience>,
     ended: watch::Receiver<bool>,
 }
 
 impl PageServer {
     /// Listens on a port of the loopback interface; 0 takes any free one.
-    pub fn bind(site: PageSite, port: u16) -> Result<PageServer, PageStartError> {
+    pub fn bind(site: RunSite, port: u16) -> Result<PageServer, PageStartError> {
         let unavailable = |source| PageStartError::Port { port, source };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(unavailable)?;
         listener.set_nonblocking(true).map_err(unavailable)?;
@@ -78,7 +83,8 @@ impl PageServer {
         let sessions =
             Sessions::new(&site.state, port).map_err(|source| PageStartError::Link { path, source })?;
         let (end, ended) = watch::channel(false);
-        let shared = Arc::new(Shared { site: Arc::new(site), sessions, port, ended });
+        let shared =
+            Arc::new(Shared { site: Arc::new(site), sessions, port, audience: Arc::default(), ended });
         Ok(PageServer { listener, shared, end })
     }
 
@@ -87,8 +93,12 @@ impl PageServer {
         self.shared.sessions.link()
     }
 
-    /// Serves until `is_over`.
-    pub fn serve(self, is_over: impl Fn() -> bool + Send + 'static) -> Result<(), PageStartError> {
+    /// Serves until `is_over`, or until nobody has looked for `idle`.
+    pub fn serve(
+        self,
+        idle: Option<Duration>,
+        is_over: impl Fn() -> bool + Send + 'static,
+    ) -> Result<(), PageStartError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -96,11 +106,13 @@ impl PageServer {
         let PageServer { listener, shared, end } = self;
         runtime
             .block_on(async move {
+                let audience = Arc::clone(&shared);
+                let is_idle = move || idle.is_some_and(|idle| audience.audience.is_gone_for(idle));
                 let router = Router::new().fallback(answer).with_state(shared);
                 let listener = tokio::net::TcpListener::from_std(listener)?;
                 axum::serve(listener, router)
                     .with_graceful_shutdown(async move {
-                        while !is_over() {
+                        while !is_over() && !is_idle() {
                             tokio::time::sleep(POLL).await;
                         }
                         // Streams would keep the server open.
@@ -118,7 +130,24 @@ pub fn link_of_running(state: &Path, port: u16) -> Option<String> {
     Some(link.trim().to_string())
 }
 
+/// The login link of any server of this state folder that listens.
+pub fn any_link(state: &Path) -> Option<String> {
+    session::ports(state).into_iter().find_map(|port| {
+        // The file of a server that was killed is still there.
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        TcpStream::connect_timeout(&address, CONNECT).ok()?;
+        link_of_running(state, port)
+    })
+}
+
+/// A login link that leads on to a run.
+pub fn link_to_run(link: &str, repository: &str, run: &RunId) -> String {
+    let path = format!("/r/{}/{}", address::part(repository), address::part(&run.0));
+    format!("{link}&to={}", address::part(&path))
+}
+
 async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response<Body> {
+    shared.audience.looked();
     let mut response = respond(shared, request).await;
     let headers = response.headers_mut();
     for (name, value) in [
@@ -151,7 +180,7 @@ async fn respond(shared: Arc<Shared>, request: Request) -> Response<Body> {
         };
     }
     if let (&Method::GET, ["login"]) = (&head.method, words.as_slice()) {
-        return login(&shared, query.get("key").unwrap_or_default());
+        return login(&shared, &query);
     }
     let cookies: Vec<&str> =
         head.headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok()).collect();
@@ -166,6 +195,13 @@ async fn respond(shared: Arc<Shared>, request: Request) -> Response<Body> {
             let (repository, run, command) =
                 (repository.to_string(), RunId(run.to_string()), command.to_string());
             blocking(move || run::submit(&shared.site, &repository, &run, &command, &bytes)).await
+        }
+        (&Method::POST, ["r", repository, run, request]) => {
+            let Some(request) = RunRequest::by_name(request) else {
+                return plain(StatusCode::NOT_FOUND, "nothing can be sent to this address");
+            };
+            let (repository, run) = (repository.to_string(), RunId(run.to_string()));
+            blocking(move || run::ask(&shared.site, &repository, &run, request)).await
         }
         (&Method::POST, _) => plain(StatusCode::NOT_FOUND, "nothing can be sent to this address"),
         (_, ["events"]) => events(shared, Watched::Home),
@@ -185,7 +221,8 @@ async fn respond(shared: Arc<Shared>, request: Request) -> Response<Body> {
 }
 
 fn events(shared: Arc<Shared>, watched: Watched) -> Response<Body> {
-    stream::messages(Arc::clone(&shared.site), watched, shared.ended.clone()).into_response()
+    stream::messages(Arc::clone(&shared.site), watched, shared.audience.watch(), shared.ended.clone())
+        .into_response()
 }
 
 /// Draws a page away from the thread that serves streams.
@@ -195,12 +232,14 @@ async fn blocking(work: impl FnOnce() -> Response<Body> + Send + 'static) -> Res
         .unwrap_or_else(|_| plain(StatusCode::INTERNAL_SERVER_ERROR, "this page could not be drawn"))
 }
 
-fn login(shared: &Shared, key: &str) -> Response<Body> {
-    match shared.sessions.open(key) {
+fn login(shared: &Shared, query: &Query) -> Response<Body> {
+    // Only to a page of ours: `//host` would lead elsewhere.
+    let to = query.get("to").filter(|to| to.starts_with("/r/")).unwrap_or("/");
+    match shared.sessions.open(query.get("key").unwrap_or_default()) {
         Ok(Some(cookie)) => {
             // A redirect would count as a part of the navigation from wherever the link was clicked, and a strict
             // cookie would not be sent with it.
-            let mut response = page(StatusCode::OK, frame::opened());
+            let mut response = page(StatusCode::OK, frame::opened(to));
             if let Ok(cookie) = HeaderValue::from_str(&cookie) {
                 response.headers_mut().insert(header::SET_COOKIE, cookie);
             }
@@ -213,7 +252,7 @@ fn login(shared: &Shared, key: &str) -> Response<Body> {
     }
 }
 
-fn show(site: &PageSite, path: &[String], query: &Query) -> Response<Body> {
+fn show(site: &RunSite, path: &[String], query: &Query) -> Response<Body> {
     let words: Vec<&str> = path.iter().map(String::as_str).collect();
     // The state is read before the page: if something happens in between, the page is read once more.
     let watched = watched_by(&words, query);

@@ -3,6 +3,7 @@
 use blake3::Hash;
 use remand_notation::hex::{hex, random};
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -102,6 +103,13 @@ impl Drop for Sessions {
 /// The file with the login link of the server at a port.
 pub fn link_file(state: &Path, port: u16) -> PathBuf {
     state.join(format!("page-{port}.link"))
+}
+
+/// The ports for which there is a file with a login link.
+pub fn ports(state: &Path) -> Vec<u16> {
+    let names = fs::read_dir(state).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let port = |name: OsString| name.to_str()?.strip_prefix("page-")?.strip_suffix(".link")?.parse().ok();
+    names.filter_map(port).collect()
 }
 
 #[cfg(test)]

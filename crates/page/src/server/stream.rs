@@ -3,10 +3,10 @@
 //! A message says only which state is current. A window that missed messages sees that its own state is another one, and
 //! reads its page again.
 
-use super::pulse::{Pulse, Watched};
-use crate::site::PageSite;
+use super::audience::Watching;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures::stream::{self, Stream};
+use remand_views::{Pulse, RunSite, Watched};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,20 +18,22 @@ const POLL: Duration = Duration::from_millis(300);
 const BEAT: Duration = Duration::from_secs(2);
 
 struct Window {
-    site: Arc<PageSite>,
+    site: Arc<RunSite>,
     watched: Watched,
     pulse: Pulse,
     last: Option<String>,
     ended: watch::Receiver<bool>,
+    _watching: Watching,
 }
 
 /// The messages for a window, until the server ends.
 pub fn messages(
-    site: Arc<PageSite>,
+    site: Arc<RunSite>,
     watched: Watched,
+    watching: Watching,
     ended: watch::Receiver<bool>,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let window = Window { site, watched, pulse: Pulse::default(), last: None, ended };
+    let window = Window { site, watched, pulse: Pulse::default(), last: None, ended, _watching: watching };
     let events = stream::unfold(window, |mut window| async move {
         loop {
             if *window.ended.borrow() {

@@ -117,6 +117,7 @@ impl Workload {
             branch: format!("remand/{run}"),
             pinned: self.pinned.id,
             version: env!("CARGO_PKG_VERSION").to_string(),
+            by: None,
             checkout: None,
         };
         let facts = Facts { opened: Some(opened), ..Facts::default() };

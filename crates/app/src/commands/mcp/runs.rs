@@ -34,14 +34,17 @@ pub fn start(call: &ToolCall<'_>) -> Result<Value, CommandFailure> {
             })?;
             (id.to_string(), process)
         }
-        None => call.site.start(&workplace, &arguments(call)?)?,
+        None => {
+            let by = asker(call.client);
+            call.site.start(&workplace, &arguments(call, &by)?)?
+        }
     };
     await_start(call, &workplace, &id, &process)
 }
 
 /// The command line of a new run.
-fn arguments<'c>(call: &'c ToolCall<'_>) -> Result<Vec<&'c str>, CommandFailure> {
-    let mut arguments = vec!["run"];
+fn arguments<'c>(call: &'c ToolCall<'_>, by: &'c str) -> Result<Vec<&'c str>, CommandFailure> {
+    let mut arguments = vec!["run", "--by", by];
     for name in SUBJECTS.into_iter().chain(["workflow", "agent", "model"]) {
         if let Some(value) = call.arguments.text(name) {
             if matches!(name, "workflow" | "agent") {

@@ -2,7 +2,7 @@
 
 use super::call::{POLL, ToolCall};
 use super::looks::cut;
-use super::site::started_earlier;
+use super::site::{asker, started_earlier};
 use remand_terminal::{CommandFailure, ExitCode};
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -21,7 +21,8 @@ pub fn vet(call: &ToolCall<'_>) -> Result<Value, CommandFailure> {
             (id.to_string(), process)
         }
         None => {
-            let mut arguments = vec!["vet"];
+            let by = asker(call.client);
+            let mut arguments = vec!["vet", "--by", &by];
             for (name, flag) in [("base", "--base"), ("request", "--request")] {
                 if let Some(value) = call.arguments.text(name) {
                     arguments.extend([flag, value]);

@@ -3,7 +3,6 @@
 use super::{spending, tasks};
 use crate::finding_counts::count_findings;
 use crate::gate::{answer_command, other_options};
-use crate::progress::words::output_command;
 use crate::retrying;
 use crate::workplace::Workplace;
 use remand_engine::clock;
@@ -12,6 +11,7 @@ use remand_ledger::query::{RunRow, RunStage};
 use remand_ledger::{Reader, RunId, RunView};
 use remand_terminal::table::{Cell, FieldList, indented};
 use remand_terminal::{CommandFailure, Ink, Tone, amount, invocation, line};
+use remand_views::progress::output_command;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -65,6 +65,7 @@ impl RunStatus {
         json!({
             "run": view.row,
             "driver": self.driver,
+            "by": view.by,
             "confidence": { "level": confidence, "means": confidence.definition() },
             "budgets": view.detail.as_ref().map(|detail| &detail.budgets),
             "tasks": view.tasks,
@@ -116,7 +117,9 @@ impl RunStatus {
         fields.add("run", Cell::new(&row.run.0).toned(Tone::Strong));
         fields.add("workflow", format!("{}, {}, version {}", row.workflow, row.mode, row.version));
         fields.add(&row.subject, line::cut(&line::first(&row.request), 300));
-        let started = format!("{}, {} ago", clock::iso(row.created_at), amount::age(now, row.created_at.0));
+        let by = view.by.as_ref().map(|by| format!(", by {}", line::one(by))).unwrap_or_default();
+        let age = amount::age(now, row.created_at.0);
+        let started = format!("{}, {age} ago{by}", clock::iso(row.created_at));
         fields.add("started", started);
         let last = amount::age(now, row.updated_at.0);
         fields.add("outcome", Cell::new(row.outcome()).toned(Tone::of_stage(row.stage)));

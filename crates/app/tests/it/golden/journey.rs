@@ -185,6 +185,7 @@ fn json_output_is_nothing_but_json_and_has_its_keys() {
             &[
                 "run",
                 "driver",
+                "by",
                 "confidence",
                 "budgets",
                 "tasks",

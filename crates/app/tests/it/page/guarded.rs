@@ -80,6 +80,19 @@ fn requests_by_another_name_without_a_session_or_from_another_site_are_refused()
     };
     let json_type = "Content-Type: application/json\r\n";
     let ours = format!("Origin: http://{own}\r\n");
+    let ask = |request: &str, headers: &str| {
+        let path = path_of(&place);
+        served.send(&format!(
+            "POST {path}/{request} HTTP/1.1\r\nHost: {own}\r\nConnection: close\r\nContent-Length: 2\r\n{headers}\r\n{{}}",
+        ))
+    };
+    for request in ["cancel", "resume"] {
+        assert_eq!(status(&ask(request, &format!("{cookie}{json_type}"))), "403", "{request}");
+        let foreign = format!("{cookie}{json_type}Origin: http://evil.test\r\n");
+        assert_eq!(status(&ask(request, &foreign)), "403", "{request}");
+        assert_eq!(status(&ask(request, &format!("{ours}{json_type}"))), "401", "{request}");
+    }
+    assert_eq!(status(&ask("delete", &format!("{cookie}{ours}{json_type}"))), "404");
     assert_eq!(status(&post(&format!("{cookie}{json_type}"))), "403");
     assert_eq!(status(&post(&format!("{cookie}{json_type}Origin: http://evil.test\r\n"))), "403");
     assert_eq!(status(&post(&format!("{cookie}{ours}Content-Type: text/plain\r\n"))), "415");
@@ -109,6 +122,9 @@ fn a_page_that_only_shows_answers_nothing() {
          body: '{{\"option\":\"proceed\"}}' }}).then((response) => response.status)"
     );
     assert_eq!(window.evaluate(&sent), 403);
+    let sent = sent.replace(&address, &served.address(&format!("{}/cancel", path_of(&place))));
+    assert_eq!(window.evaluate(&sent), 403);
+    assert!(!window.text("main").contains("Cancel the run"), "{}", window.text("main"));
     assert!(is_unanswered(&place));
 }
 

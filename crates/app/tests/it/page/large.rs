@@ -82,10 +82,8 @@ fn a_thousand_runs_are_listed_in_parts_and_searched() {
     assert_eq!(browser.errors(), [] as [&str; 0]);
 }
 
-// BY-11
-#[test]
-fn a_run_of_twenty_thousand_events_is_shown_in_parts_and_replayed_to_any_of_them() {
-    let Some(browser) = Browser::start() else { return };
+/// A place with a run of 20,001 events.
+pub fn long_run() -> Place {
     let place = Place::configured(TRIVIAL);
     let beginning = Beginning::of(&place);
     let mut ledger = place.ledger();
@@ -96,6 +94,14 @@ fn a_run_of_twenty_thousand_events_is_shown_in_parts_and_replayed_to_any_of_them
     ledger.catch_up().expect("caught up");
     drop(ledger);
     assert_eq!(place.latest().seq, 20_001);
+    place
+}
+
+// BY-11
+#[test]
+fn a_run_of_twenty_thousand_events_is_shown_in_parts_and_replayed_to_any_of_them() {
+    let Some(browser) = Browser::start() else { return };
+    let place = long_run();
     let served = Served::start(&place, &[]);
     let window = browser.profile(json!({}));
     window.goto(&served.link);

@@ -42,21 +42,21 @@ fn a_gate_of_a_live_run_is_answered_on_the_page_and_every_window_sees_it() {
     window.call("fill", json!([".gate textarea", "look at <b>zero</b> too"]));
     window.click(".gate button[value=expand]");
     driver.wait_for("from another process");
-    wait_until("the answer is in the ledger", || {
-        place.reader().gates(&place.latest().run).expect("gates")[0].option.is_some()
-    });
-    window.wait(
-        "document.querySelector('.gate.open button') !== null && !document.querySelector('.gate .given')",
-    );
-    let gates = place.reader().gates(&place.latest().run).expect("gates");
+    let gates = || place.reader().gates(&place.latest().run).expect("gates");
+    wait_until("the second question is asked", || gates().len() == 2);
+    let gates = gates();
+    // Both questions have the same options, so each window must show the second one first.
+    let second =
+        format!("document.querySelector('.gate.open[id=\"gate-{}\"] button') !== null", gates[1].command);
+    window.wait(&format!("{second} && !document.querySelector('.gate .given')"));
     let answered = &gates[0];
     assert_eq!(answered.option.as_deref(), Some("expand"));
     assert_eq!(answered.by.as_deref(), Some("ada on the page"));
     assert_eq!(answered.note.as_deref(), Some("look at <b>zero</b> too"));
 
     // The second question is open in both windows; the answer of one closes it in the other.
-    other.wait("document.querySelector('.gate.open button[value=abort]') !== null");
-    other.click(".gate button[value=abort]");
+    other.wait(&second);
+    other.click(".gate.open button[value=abort]");
     assert_eq!(driver.code(), 4, "{}", driver.screen());
     for window in [&window, &other] {
         window.wait("document.querySelector('.stage.stopped') !== null");

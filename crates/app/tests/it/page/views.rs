@@ -11,7 +11,7 @@ use serde_json::json;
 const HOSTILE: &str = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>";
 
 /// A run whose review sends the work back once.
-fn corrected() -> Place {
+pub fn corrected() -> Place {
     // Its tests are found and run for real.
     let place = Place::configured("");
     let major = finding("F-1", "major", HOSTILE);

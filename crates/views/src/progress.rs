@@ -1,4 +1,4 @@
-//! Describes committed steps in lines for people.
+//! Where a run is and what happens in it, in lines for people: the same while it is driven and while it is watched.
 
 use remand_engine::host::{CommittedStep, ResumedRun};
 use remand_kernel::event::Limits;
@@ -142,6 +142,13 @@ pub fn spent(used: &UsageTotals, limits: &Limits) -> String {
         parts.push(format!("{} of {}", time(used.time), time(limit)));
     }
     parts.join(", ")
+}
+
+/// Where a run is and what it has used, in one line; a narrow terminal cuts off the end.
+pub fn standing(position: &str, used: &UsageTotals, limits: &Limits) -> String {
+    let spent = spent(used, limits);
+    let position = line::one(position);
+    if position.is_empty() { spent } else { format!("{position} · {spent}") }
 }
 
 /// A duration as `1:05` or `2:00:00`.

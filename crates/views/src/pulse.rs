@@ -1,33 +1,38 @@
-//! Whether what a window shows has changed.
+//! Whether what somebody watches has changed.
 
-use crate::problem::PageProblem;
-use crate::site::{PageSite, RepositoryState};
+use crate::problem::ViewProblem;
+use crate::repository::RepositoryState;
+use crate::site::RunSite;
 use remand_engine::dispatch::transcript_path;
 use remand_ledger::query::RunStage;
 use remand_ledger::{Reader, RunId};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What a window shows.
+/// Why a repository is not shown.
+const NO_RUNS: &str = "this repository has no runs";
+
+/// What somebody watches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Watched {
+    /// The list of all runs.
     Home,
     Run {
         repository: String,
         run: RunId,
-        /// A dispatch whose transcript the window shows.
+        /// A dispatch whose transcript is shown.
         command: Option<String>,
     },
 }
 
-/// Reads a text that changes whenever the page does.
+/// Reads a text that changes whenever the view does.
 #[derive(Debug, Default)]
 pub struct Pulse {
     readers: BTreeMap<String, (RepositoryState, Reader)>,
 }
 
 impl Pulse {
-    pub fn read(&mut self, site: &PageSite, watched: &Watched) -> Result<String, PageProblem> {
+    pub fn read(&mut self, site: &RunSite, watched: &Watched) -> Result<String, ViewProblem> {
         match watched {
             Watched::Home => self.of_home(site),
             Watched::Run { repository, run, command } => {
@@ -36,13 +41,13 @@ impl Pulse {
         }
     }
 
-    fn of_home(&mut self, site: &PageSite) -> Result<String, PageProblem> {
-        let all = site.repositories().map_err(|source| unreadable(site, source))?;
+    fn of_home(&mut self, site: &RunSite) -> Result<String, ViewProblem> {
+        let all = site.repositories()?;
         self.readers.retain(|id, _| all.iter().any(|state| state.id == *id));
         let mut text = String::new();
         for state in all {
             let id = state.id.clone();
-            // A ledger that cannot be read now is tried again when the page is.
+            // A ledger that cannot be read now is tried again with the list.
             let Ok(reader) = self.reader(state) else {
                 let _ = write!(text, "{id} ");
                 continue;
@@ -62,18 +67,18 @@ impl Pulse {
 
     fn of_run(
         &mut self,
-        site: &PageSite,
+        site: &RunSite,
         repository: &str,
         run: &RunId,
         command: Option<&str>,
-    ) -> Result<String, PageProblem> {
+    ) -> Result<String, ViewProblem> {
         if !self.readers.contains_key(repository) {
-            let found = site.repository(repository).map_err(|source| unreadable(site, source))?;
-            let state = found.ok_or_else(|| PageProblem::missing("this repository has no runs"))?;
+            let found = site.repository(repository)?;
+            let state = found.ok_or_else(|| ViewProblem::NotFound(NO_RUNS))?;
             self.reader(state)?;
         }
         let Some((state, reader)) = self.readers.get(repository) else {
-            return Err(PageProblem::missing("this repository has no runs"));
+            return Err(ViewProblem::NotFound(NO_RUNS));
         };
         let row = reader.run(&run.0)?;
         let requests = reader.requests(run)?.len();
@@ -87,7 +92,7 @@ impl Pulse {
         Ok(text)
     }
 
-    fn reader(&mut self, state: RepositoryState) -> Result<&Reader, PageProblem> {
+    fn reader(&mut self, state: RepositoryState) -> Result<&Reader, ViewProblem> {
         use std::collections::btree_map::Entry;
         let (_, reader) = match self.readers.entry(state.id.clone()) {
             Entry::Occupied(known) => known.into_mut(),
@@ -98,8 +103,4 @@ impl Pulse {
         };
         Ok(reader)
     }
-}
-
-fn unreadable(site: &PageSite, source: std::io::Error) -> PageProblem {
-    PageProblem::File { what: site.state.display().to_string(), source }
 }
