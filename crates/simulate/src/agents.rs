@@ -76,7 +76,8 @@ impl SimulatedRun<'_, '_> {
         let success = contract.says.first().copied().unwrap_or(NO_RESULT);
         let production = self.model.phase(phase).production;
         if production == Some(Production::Code) && !contract.findings && !self.can_do(phase, desk, key) {
-            let claims = self.draws.happens(self.model.phase(phase).claims_success, Drawn::ClaimsSuccess, key);
+            let claims =
+                self.draws.happens(self.model.phase(phase).claims_success, Drawn::ClaimsSuccess, key);
             if !claims && contract.says.len() > 1 {
                 let others = &contract.says[1..];
                 let other = pick(others, self.draws.uniform(Drawn::Verdict, key)).unwrap_or(success);
@@ -115,8 +116,7 @@ impl SimulatedRun<'_, '_> {
         // Several seats of a phase produce one thing together.
         let (Some(production), 0) = (parameters.production, dispatch.id.seat) else { return };
         self.has_new_tests |= production == Production::Tests;
-        let size = if production == Production::Code { self.size(desk) / model.size } else { 1.0 };
-        let mean = parameters.inject * size;
+        let mean = parameters.inject * self.size(desk) / model.size;
         let visit = u64::from(dispatch.id.visit);
         if self.produced.insert((phase, desk)) {
             self.defects.inject(model, draws, Injection { phase, desk, mean, key: &[0] });
@@ -275,7 +275,13 @@ impl SimulatedRun<'_, '_> {
     }
 
     /// The origin that a reviewer names: the real one, another one, or none.
-    fn named_origin(&self, phase: PhaseId, truth: FindingTruth, key: u64, latest: PhaseId) -> Option<PhaseId> {
+    fn named_origin(
+        &self,
+        phase: PhaseId,
+        truth: FindingTruth,
+        key: u64,
+        latest: PhaseId,
+    ) -> Option<PhaseId> {
         let parameters = self.model.phase(phase);
         let key = [key, parameters.key];
         if self.draws.happens(parameters.attribution_unknown, Drawn::OriginKnown, &key) {

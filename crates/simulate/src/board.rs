@@ -1,6 +1,6 @@
 //! The gap board of a simulated specification: how many gaps are open, and what a round does to them.
 
-use crate::draws::{Draws, Drawn};
+use crate::draws::{Drawn, Draws};
 use crate::model::GapModel;
 use remand_kernel::EngineOperation;
 
@@ -17,12 +17,18 @@ impl GapBoard {
     }
 
     /// The result of an operation on the board; `None` if the result does not depend on it.
-    pub fn operate(&mut self, operation: EngineOperation, model: GapModel, draws: Draws) -> Option<&'static str> {
+    pub fn operate(
+        &mut self,
+        operation: EngineOperation,
+        model: GapModel,
+        draws: Draws,
+    ) -> Option<&'static str> {
         match operation {
             EngineOperation::AssignGaps => Some(if self.open == 0 { "none-open" } else { "assigned" }),
             EngineOperation::CloseRound => Some(self.close_round(model, draws)),
             EngineOperation::AddGaps => {
-                self.open += 1 + draws.count(model.new, Drawn::GapAppears, &[u64::MAX, u64::from(self.rounds)]);
+                self.open +=
+                    1 + draws.count(model.new, Drawn::GapAppears, &[u64::MAX, u64::from(self.rounds)]);
                 None
             }
             EngineOperation::NarrowGaps => {

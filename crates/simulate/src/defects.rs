@@ -1,6 +1,6 @@
 //! The defects of one run: injected, hidden, repaired, or still there at the end.
 
-use crate::draws::{Draws, Drawn};
+use crate::draws::{Drawn, Draws};
 use crate::model::{Production, SEVERITIES, SimulationModel};
 use remand_kernel::ids::PhaseId;
 

@@ -136,7 +136,8 @@ mod tests {
     fn draws_have_the_distribution_that_they_promise() {
         let all: Vec<Draws> = (0..20_000).map(|run| Draws::new(1, run)).collect();
         let mean = |value: &dyn Fn(&Draws) -> f64| all.iter().map(value).sum::<f64>() / all.len() as f64;
-        let is_near = |found: f64, expected: f64| assert!((found - expected).abs() < 0.02, "{found} {expected}");
+        let is_near =
+            |found: f64, expected: f64| assert!((found - expected).abs() < 0.02, "{found} {expected}");
         is_near(mean(&|draws| draws.uniform(Drawn::Look, &[5])), 0.5);
         is_near(mean(&|draws| draws.normal(Drawn::Look, &[6])), 0.0);
         is_near(mean(&|draws| draws.normal(Drawn::Look, &[6]).powi(2)), 1.0);

@@ -221,8 +221,12 @@ fn resize(phase: &mut PhaseDecl, count: u16) -> bool {
             true
         }
         KindDecl::Role { .. } => true,
-        KindDecl::Each { .. } | KindDecl::Panel { .. } | KindDecl::Flow { .. } | KindDecl::Do { .. }
-        | KindDecl::Ask { .. } | KindDecl::Unknown => false,
+        KindDecl::Each { .. }
+        | KindDecl::Panel { .. }
+        | KindDecl::Flow { .. }
+        | KindDecl::Do { .. }
+        | KindDecl::Ask { .. }
+        | KindDecl::Unknown => false,
     }
 }
 
@@ -267,7 +271,9 @@ fn send_one_phase_back(file: &mut WorkflowFile, program: &Program) {
             let mut next = Some(route);
             while let Some(route) = next {
                 let is_far = match &route.action {
-                    ActionDecl::Remand(target) => !phase.aside && at(&target.value).is_some_and(|to| to < last),
+                    ActionDecl::Remand(target) => {
+                        !phase.aside && at(&target.value).is_some_and(|to| to < last)
+                    }
                     ActionDecl::RemandInjector => true,
                     _ => false,
                 };
@@ -279,7 +285,8 @@ fn send_one_phase_back(file: &mut WorkflowFile, program: &Program) {
             }
         }
     }
-    // Nobody has to confirm an origin that decides nothing.
+    // The origin of a defect decides nothing anymore, so nobody names or confirms it.
+    file.injects.clear();
     file.confirms_origin = false;
 }
 

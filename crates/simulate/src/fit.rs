@@ -146,8 +146,12 @@ impl Fitter<'_> {
     }
 
     fn fit_failures(&mut self) -> Result<(), ParameterError> {
-        let failures: Vec<Option<&str>> =
-            self.runs.iter().flat_map(|run| &run.dispatches).map(|dispatch| dispatch.failure.as_deref()).collect();
+        let failures: Vec<Option<&str>> = self
+            .runs
+            .iter()
+            .flat_map(|run| &run.dispatches)
+            .map(|dispatch| dispatch.failure.as_deref())
+            .collect();
         for name in FAILURES {
             let count = failures.iter().filter(|failure| **failure == Some(name)).count();
             if let Some(found) = MeanInterval::of_share(count, failures.len()) {
@@ -359,7 +363,8 @@ fn rejection_shares(program: &Program, runs: &[ObservedRun]) -> BTreeMap<(String
         }
         let success = success(program, phase);
         for run in runs {
-            let said = run.dispatches.iter().filter(|dispatch| dispatch.phase == phase.name && !dispatch.advisory);
+            let said =
+                run.dispatches.iter().filter(|dispatch| dispatch.phase == phase.name && !dispatch.advisory);
             let said = said.filter_map(|dispatch| Some((dispatch.visit > 1, dispatch.says.as_deref()?)));
             let results = run.operations.iter().filter(|operation| operation.phase == phase.name);
             let results = results.map(|operation| (operation.is_repeated, operation.result.as_str()));

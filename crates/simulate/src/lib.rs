@@ -5,6 +5,8 @@
 
 mod agents;
 mod board;
+mod chart;
+mod comparison;
 pub mod defaults;
 mod defects;
 mod draws;
@@ -21,6 +23,8 @@ mod statistics;
 mod variants;
 mod variation;
 
+pub use chart::{ChartText, ChartVariant, chart};
+pub use comparison::{MeanDifference, VariantDifference, compare};
 pub use edits::EditError;
 pub use fit::{FitError, FittedParameters, FittedPhase, MIN_RUNS, MeanInterval, fit};
 pub use model::SEVERITIES;
@@ -29,8 +33,8 @@ pub use parameters::{ParameterBasis, ParameterError, ParameterSet, ParameterValu
 pub use run::{LIMITS, RunSample, SampleEnd, SimulationError};
 pub use sensitivity::{ParameterEffect, RAISE, sensitivity};
 pub use simulation::{
-    BudgetShare, ConfidenceShares, EndShares, LimitShare, SeverityCount, SimulationPlan, SimulationSummary, observe,
-    simulate,
+    BudgetShare, ConfidenceShares, EndShares, LimitShare, SeverityCount, SimulationPlan, SimulationSummary,
+    observe, simulate,
 };
 pub use statistics::Spread;
 pub use variants::{SimulationVariant, VariantError};

@@ -58,7 +58,7 @@ impl Production {
 }
 
 /// What a simulation needs to know about a phase.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PhaseModel {
     pub key: u64,
     pub production: Option<Production>,
@@ -103,7 +103,7 @@ pub(crate) struct PhaseModel {
 pub(crate) const FAILURES: [&str; 5] = ["malformed", "timeout", "crashed", "violation", "environment"];
 
 /// A program with parameters.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SimulationModel<'p> {
     pub program: &'p Program,
     pub mode: Mode,
@@ -124,7 +124,7 @@ pub(crate) struct SimulationModel<'p> {
 }
 
 /// The parameters of a gap board.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct GapModel {
     pub found: f64,
     pub close: f64,
@@ -200,10 +200,12 @@ fn phase_model(program: &Program, id: PhaseId, parameters: &ParameterSet) -> Pha
     let phase = program.phase(id);
     let at = |key: &str| parameters.at(key, &phase.name);
     let production = Production::of(program, phase).filter(|_| !phase.contracts().is_empty());
-    let reviews_only = phase.contracts().iter().all(|id| program.contract(*id).findings) && production.is_none();
+    let reviews_only =
+        phase.contracts().iter().all(|id| program.contract(*id).findings) && production.is_none();
     let inject = production.map_or(0.0, |production| at(production.key()) * at("inject.scale"));
     let share = |key: &str| if reviews_only { at(key) } else { 1.0 };
-    let is_author = production.is_some() && !phase.contracts().iter().any(|id| program.contract(*id).judges());
+    let is_author =
+        production.is_some() && !phase.contracts().iter().any(|id| program.contract(*id).judges());
     let author = if is_author { at("recall.author") } else { 1.0 };
     let is_diverse = matches!(phase.work, Work::Each { diverse: true, .. });
     PhaseModel {
@@ -245,7 +247,9 @@ fn phase_model(program: &Program, id: PhaseId, parameters: &ParameterSet) -> Pha
         others: others(program, phase, parameters),
         operation_time: 1e3
             * match &phase.work {
-                Work::Operation { operation } if runs_checks(program.operation(*operation).name) => at("checks.time"),
+                Work::Operation { operation } if runs_checks(program.operation(*operation).name) => {
+                    at("checks.time")
+                }
                 _ => at("operation.time"),
             },
     }
@@ -256,14 +260,20 @@ fn others(program: &Program, phase: &Phase, parameters: &ParameterSet) -> Vec<f6
     if let Work::Operation { operation } = &phase.work {
         let operation = program.operation(*operation);
         let key = |signal| format!("result.{}.{}", operation.name, program.signal(signal));
-        return operation.results.iter().skip(1).map(|signal| parameters.at(&key(*signal), &phase.name)).collect();
+        return operation
+            .results
+            .iter()
+            .skip(1)
+            .map(|signal| parameters.at(&key(*signal), &phase.name))
+            .collect();
     }
     let Some(contract) = phase.contracts().first().map(|id| program.contract(*id)) else {
         return Vec::new();
     };
     let key = |signal| format!("verdict.{}.{}", phase.name, program.signal(signal));
     let more = contract.says.len().saturating_sub(1).max(1);
-    let usual = parameters.at("verdict.other", &phase.name) / f64::from(u16::try_from(more).unwrap_or(u16::MAX));
+    let usual =
+        parameters.at("verdict.other", &phase.name) / f64::from(u16::try_from(more).unwrap_or(u16::MAX));
     let is_known = contract.says.iter().any(|signal| parameters.has(&key(*signal)));
     let verdicts = contract.says.iter().skip(1);
     verdicts.map(|signal| if is_known { parameters.value(&key(*signal)) } else { usual }).collect()

@@ -41,8 +41,8 @@ impl SimulatedRun<'_, '_> {
             Report::saying(&result)
         };
         let succeeded = operation.results.first().is_some_and(|first| program.signal(*first) == report.says);
-        self.is_committed |= succeeded
-            && matches!(operation.name, EngineOperation::Commit | EngineOperation::WriteSpec);
+        self.is_committed |=
+            succeeded && matches!(operation.name, EngineOperation::Commit | EngineOperation::WriteSpec);
         if operation.gives_up {
             self.give_up();
         }
@@ -90,8 +90,11 @@ impl SimulatedRun<'_, '_> {
             if defect.state == DefectState::Gone || defect.severity == 0 || !is_here {
                 continue;
             }
-            let catch =
-                if defect.production >= Production::Code { phase.checks_catch } else { phase.checks_upstream };
+            let catch = if defect.production >= Production::Code {
+                phase.checks_catch
+            } else {
+                phase.checks_upstream
+            };
             let catch = scaled_odds(catch, scale);
             let is_caught = draws.happens(catch, Drawn::CaughtByChecks, &[defect.key])
                 || draws.happens(new_tests, Drawn::CaughtByNewTests, &[defect.key]);

@@ -187,7 +187,11 @@ mod tests {
         let mut seen = std::collections::BTreeSet::new();
         for row in DEFAULTS {
             assert!(!row.about.is_empty() && !row.source.is_empty() && seen.insert(row.key), "{}", row.key);
-            assert!(ParameterSet::default().set(row.key, row.value, ParameterBasis::Set).is_ok(), "{}", row.key);
+            assert!(
+                ParameterSet::default().set(row.key, row.value, ParameterBasis::Set).is_ok(),
+                "{}",
+                row.key
+            );
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::board::GapBoard;
 use crate::defects::{DefectStock, Desk};
-use crate::draws::{Draws, Drawn};
+use crate::draws::{Drawn, Draws};
 use crate::model::{SEVERITIES, SimulationModel, whole};
 use crate::observed::{ObservedDispatch, ObservedOperation, ObservedRun};
 use remand_kernel::change::Digest;
@@ -290,8 +290,11 @@ impl<'m, 'p> SimulatedRun<'m, 'p> {
                 Event::Ended { id, outcome, usage }
             }
             Command::Ask(question) => self.answer_question(question),
-            Command::Operate { .. } | Command::Cancel { .. } | Command::Discard { .. }
-            | Command::Restore { .. } | Command::Finish { .. } => {
+            Command::Operate { .. }
+            | Command::Cancel { .. }
+            | Command::Discard { .. }
+            | Command::Restore { .. }
+            | Command::Finish { .. } => {
                 let outcome = self.operate(id, command);
                 self.observe_operation(id, &outcome);
                 self.reported = self.worked;
@@ -441,4 +444,3 @@ pub(crate) fn pick<T: Copy>(choices: &[T], position: f64) -> Option<T> {
     let at = (position.clamp(0.0, 1.0) * choices.len() as f64) as usize;
     choices.get(at.min(choices.len().saturating_sub(1))).copied()
 }
-

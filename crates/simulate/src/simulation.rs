@@ -173,7 +173,10 @@ pub(crate) fn flaws(sample: &RunSample) -> f64 {
     sample.escaped.iter().skip(1).map(|count| f64::from(*count)).sum()
 }
 
-#[allow(clippy::cast_precision_loss, reason = "dispatches, tokens and times are far below what a double holds exactly")]
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "dispatches, tokens and times are far below what a double holds exactly"
+)]
 pub(crate) fn to_f64(value: u64) -> f64 {
     value as f64
 }

@@ -70,7 +70,10 @@ mod tests {
     #[test]
     fn a_spread_has_the_mean_its_error_and_percentiles() {
         let spread = Spread::of((1..=101).map(f64::from));
-        assert_eq!((spread.mean, spread.p10, spread.p50, spread.p90, spread.max), (51.0, 11.0, 51.0, 91.0, 101.0));
+        assert_eq!(
+            (spread.mean, spread.p10, spread.p50, spread.p90, spread.max),
+            (51.0, 11.0, 51.0, 91.0, 101.0)
+        );
         assert!((spread.error - 2.915).abs() < 1e-3, "{}", spread.error);
         assert_eq!(Spread::of(std::iter::empty()), Spread::default());
     }

@@ -4,12 +4,12 @@ use crate::edits::{EditError, edit, remove_phase};
 use crate::parameters::{ParameterBasis, ParameterError, ParameterSet};
 use crate::variation::VariantChange;
 use remand_kernel::Program;
+use remand_workflow::check_changed;
 use remand_workflow::compile::Compiled;
-use remand_workflow::diagnostic::{Code, DiagnosticSeverity};
-use remand_workflow::file::{ClaimDecl, KindDecl, PhaseDecl, WorkflowFile};
+use remand_workflow::diagnostic::{Code, Diagnostic, DiagnosticSeverity};
+use remand_workflow::file::{ClaimDecl, KindDecl, WorkflowFile};
 use remand_workflow::roles::Roles;
 use remand_workflow::source::{SourceText, Span};
-use remand_workflow::{CheckedWorkflow, check_changed};
 
 /// A variant that can be simulated.
 #[derive(Clone, Debug)]
@@ -67,60 +67,71 @@ impl SimulationVariant {
     }
 }
 
-/// Proves a file, without phases that nothing leads to and without the guarantees that it breaks; these are returned.
+/// Proves a file. What the changes made superfluous is removed: phases that nothing leads to, defaults for signals that no
+/// phase has, and guarantees that do not hold; the latter are returned.
 fn prove(
     mut file: WorkflowFile,
     source: &SourceText,
     roles: &Roles,
 ) -> Result<(Program, Vec<String>), VariantError> {
+    // Each pass removes something, so this many passes are enough for any file.
+    const PASSES: usize = 100;
     let mut broken = Vec::new();
-    loop {
+    for _ in 0..PASSES {
         let checked = check_changed(&file, source.clone(), roles);
         let accepted = checked.accepted();
-        let refuted = superfluous(&checked)?;
-        match checked.compiled {
-            Some(compiled) if accepted => return Ok((compiled.program, broken)),
-            _ => {}
+        let errors: Vec<Diagnostic> = checked
+            .diagnostics
+            .into_iter()
+            .filter(|problem| problem.severity == DiagnosticSeverity::Error)
+            .collect();
+        if let Some(compiled) = checked.compiled.filter(|_| accepted) {
+            return Ok((compiled.program, broken));
         }
-        let unreachable: Vec<String> = names_at(&file, &refuted);
-        for phase in &unreachable {
-            remove_phase(&mut file, phase)?;
-        }
-        let before = file.guarantees.len() + unreachable.len();
-        file.guarantees.retain(|guarantee| {
-            let is_kept = !refuted.iter().any(|span| is_within(*span, guarantee.span));
-            if !is_kept {
-                broken.push(guarantee.text.clone());
+        for problem in &errors {
+            if !remove_superfluous(&mut file, problem, &mut broken)? {
+                return Err(VariantError::Refused(problem.message.clone()));
             }
-            is_kept
-        });
-        if before == file.guarantees.len() {
-            return Err(VariantError::Refused("a guarantee cannot be proven".to_string()));
         }
+    }
+    Err(VariantError::Refused("it has too many problems".to_string()))
+}
+
+/// Removes what a problem is about, if the changes made it superfluous.
+fn remove_superfluous(
+    file: &mut WorkflowFile,
+    problem: &Diagnostic,
+    broken: &mut Vec<String>,
+) -> Result<bool, VariantError> {
+    let span = problem.span;
+    match problem.code {
+        Code::Refuted | Code::Vacuous => {
+            let is_within = |outer: Span| outer.start <= span.start && span.end <= outer.end;
+            let at = file.guarantees.iter().position(|guarantee| is_within(guarantee.span));
+            // Two problems may be about the same guarantee.
+            broken.extend(at.map(|at| file.guarantees.remove(at).text));
+            Ok(at.is_some() || !broken.is_empty())
+        }
+        Code::Unreachable => {
+            let name = name_at(file, span);
+            name.iter().try_for_each(|name| remove_phase(file, name))?;
+            Ok(name.is_some())
+        }
+        Code::Unused | Code::UnknownSignal => {
+            let before = file.defaults.len();
+            file.defaults.retain(|default| default.signal.span != span);
+            Ok(file.defaults.len() < before)
+        }
+        _ => Ok(false),
     }
 }
 
-fn is_within(inner: Span, outer: Span) -> bool {
-    outer.start <= inner.start && inner.end <= outer.end
-}
-
-/// The phases that are declared at one of these positions.
-fn names_at(file: &WorkflowFile, spans: &[Span]) -> Vec<String> {
+/// The phase that is declared at a position.
+fn name_at(file: &WorkflowFile, span: Span) -> Option<String> {
     let declared = file.phases.iter().flat_map(|phase| match &phase.kind {
         KindDecl::Flow { phases, .. } => [vec![phase], phases.iter().collect()].concat(),
         _ => vec![phase],
     });
-    let is_wanted = |phase: &&PhaseDecl| spans.contains(&phase.name.span);
-    declared.filter(is_wanted).map(|phase| phase.name.value.clone()).collect()
-}
-
-/// The positions of guarantees that do not hold and of phases that nothing leads to anymore, or the first other problem.
-fn superfluous(checked: &CheckedWorkflow) -> Result<Vec<Span>, VariantError> {
-    let errors = checked.diagnostics.iter().filter(|problem| problem.severity == DiagnosticSeverity::Error);
-    errors
-        .map(|problem| match problem.code {
-            Code::Refuted | Code::Vacuous | Code::Unreachable => Ok(problem.span),
-            _ => Err(VariantError::Refused(problem.message.clone())),
-        })
-        .collect()
+    let mut wanted = declared.filter(|phase| phase.name.span == span);
+    wanted.next().map(|phase| phase.name.value.clone())
 }

@@ -13,18 +13,34 @@ pub struct Variation {
 #[derive(Clone, Debug, PartialEq)]
 pub enum VariantChange {
     /// The size of a budget; 0 removes it and follows its `then`.
-    Budget { name: String, size: u16 },
+    Budget {
+        name: String,
+        size: u16,
+    },
     /// The rounds of a phase; 1 sends nothing back.
-    Rounds { phase: String, size: u16 },
+    Rounds {
+        phase: String,
+        size: u16,
+    },
     /// How often dispatches are retried.
-    Retries { retries: u16 },
+    Retries {
+        retries: u16,
+    },
     /// The number of reviewers of one phase, or of each phase that reviews.
-    Reviewers { phase: Option<String>, count: u16 },
+    Reviewers {
+        phase: Option<String>,
+        count: u16,
+    },
     /// Where reviews send defects.
     Feedback(FeedbackPolicy),
     /// The workflow without this phase, or as it is.
-    Without { phase: Option<String> },
-    Parameter { key: String, value: f64 },
+    Without {
+        phase: Option<String>,
+    },
+    Parameter {
+        key: String,
+        value: f64,
+    },
 }
 
 /// Where reviews send defects.
@@ -39,9 +55,13 @@ pub enum FeedbackPolicy {
 /// Why a variation cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VariationError {
-    #[error("`{0}` is not written as KEY=VALUES, such as `reviewers=1..3` or `feedback=phase-aware,single-step`")]
+    #[error(
+        "`{0}` is not written as KEY=VALUES, such as `reviewers=1..3` or `feedback=phase-aware,single-step`"
+    )]
     Form(String),
-    #[error("`{0}` cannot be varied: it is no parameter, `budgets.NAME`, `rounds.PHASE`, `retries`, `reviewers`, `feedback` or `without`")]
+    #[error(
+        "`{0}` cannot be varied: it is no parameter, `budgets.NAME`, `rounds.PHASE`, `retries`, `reviewers`, `feedback` or `without`"
+    )]
     Unknown(String),
     #[error("`{value}` is not a value of `{key}`")]
     Value { key: String, value: String },
@@ -63,7 +83,8 @@ impl Variation {
         }
         let values: Vec<String> = match values.split_once("..") {
             Some((first, last)) => {
-                let number = |text: &str| text.trim_start_matches('=').trim().parse::<u16>().map_err(|_| form());
+                let number =
+                    |text: &str| text.trim_start_matches('=').trim().parse::<u16>().map_err(|_| form());
                 let (first, last) = (number(first)?, number(last)?);
                 if first > last || usize::from(last - first) >= MAX_VARIANTS {
                     return Err(form());
@@ -128,6 +149,17 @@ fn change(key: &str, value: &str) -> Result<VariantChange, VariationError> {
 }
 
 impl VariantChange {
+    /// The number that is varied, if it is one.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            VariantChange::Budget { size, .. } | VariantChange::Rounds { size, .. } => Some(f64::from(*size)),
+            VariantChange::Retries { retries } => Some(f64::from(*retries)),
+            VariantChange::Reviewers { count, .. } => Some(f64::from(*count)),
+            VariantChange::Parameter { value, .. } => Some(*value),
+            VariantChange::Feedback(_) | VariantChange::Without { .. } => None,
+        }
+    }
+
     /// The change as the user wrote it.
     pub fn label(&self) -> String {
         match self {

@@ -50,7 +50,12 @@ fn no_simulated_run_of_a_shipped_workflow_exceeds_its_bound() {
                 let samples = simulate(&program, &parameters, plan).expect(name);
                 let summary = SimulationSummary::new(&program, &samples);
                 println!("{name} {} {seed}: {:?} {:?}", mode.name(), summary.dispatches, summary.ends);
-                assert_eq!(beyond_bound(&program, mode, &samples), Vec::<u64>::new(), "{name} {}", mode.name());
+                assert_eq!(
+                    beyond_bound(&program, mode, &samples),
+                    Vec::<u64>::new(),
+                    "{name} {}",
+                    mode.name()
+                );
             }
         }
     }

@@ -31,7 +31,10 @@ fn a_simulation_with_fitted_parameters_reproduces_the_means_of_the_history() {
         let history = history(workflow, 150);
         let fitted = fit(&program, &history, &ParameterSet::default(), Mode::Autonomous).expect("fitted");
         let summary = |parameters: &ParameterSet| {
-            SimulationSummary::new(&program, &simulate(&program, parameters, plan(2000, 5)).expect("simulated"))
+            SimulationSummary::new(
+                &program,
+                &simulate(&program, parameters, plan(2000, 5)).expect("simulated"),
+            )
         };
         let (before, after) = (summary(&ParameterSet::default()), summary(&fitted.parameters));
         for (name, value, before, after) in [
@@ -50,7 +53,10 @@ fn a_simulation_with_fitted_parameters_reproduces_the_means_of_the_history() {
                 before.mean, after.mean
             );
             assert!((low..=high).contains(&after.mean), "{workflow} {name} {} {low} {high}", after.mean);
-            assert!(name == "dispatches" || !(low..=high).contains(&before.mean), "{workflow} {name}: the default fits too");
+            assert!(
+                name == "dispatches" || !(low..=high).contains(&before.mean),
+                "{workflow} {name}: the default fits too"
+            );
         }
     }
 }
@@ -60,8 +66,11 @@ fn fitted_parameters_state_how_much_they_rest_on() {
     let program = program("quick");
     let fitted =
         fit(&program, &history("quick", 40), &ParameterSet::default(), Mode::Autonomous).expect("fitted");
-    let basis = |key: &str| fitted.parameters.iter().find(|(known, _)| *known == key).map(|(_, value)| &value.basis);
-    let Some(ParameterBasis::Fitted { observations, interval: Some((low, high)) }) = basis("tokens@implement") else {
+    let basis =
+        |key: &str| fitted.parameters.iter().find(|(known, _)| *known == key).map(|(_, value)| &value.basis);
+    let Some(ParameterBasis::Fitted { observations, interval: Some((low, high)) }) =
+        basis("tokens@implement")
+    else {
         panic!("{:?}", basis("tokens@implement"));
     };
     assert!(*observations >= 40 && low < high);

@@ -3,6 +3,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bounds;
+mod fitted;
 mod support;
 mod variants;
-mod fitted;

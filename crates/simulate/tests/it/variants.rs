@@ -23,8 +23,13 @@ fn summaries(variants: &[SimulationVariant], runs: u32) -> Vec<SimulationSummary
         let summary = SimulationSummary::new(&variant.program, &samples);
         println!(
             "{:<44} money {:.2} dispatches {:.1} escaped {:.2} flawed {:.2} {:?} {:?}",
-            variant.label, summary.money.mean, summary.dispatches.mean, summary.escaped.mean, summary.flawed,
-            summary.ends, variant.broken
+            variant.label,
+            summary.money.mean,
+            summary.dispatches.mean,
+            summary.escaped.mean,
+            summary.flawed,
+            summary.ends,
+            variant.broken
         );
         summary
     };
@@ -45,7 +50,10 @@ fn variants_of_every_kind_are_proven_and_simulated() {
         ("quick", "reviewers=1..5"),
         ("quick", "budgets.fixes=0..3"),
         ("quick", "retries=0..2"),
+        ("quick", "without=none,review"),
         ("issue", "reviewers.final-review=1..3"),
+        ("ticket", "rounds.impl-review=1,3,7"),
+        ("spec", "budgets.rounds=2,10"),
         ("issue", "feedback=phase-aware,single-step"),
         ("tsp", "feedback=phase-aware,single-step"),
         ("tsp", "without=none,code-review,design-review"),
