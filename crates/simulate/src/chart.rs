@@ -1,7 +1,7 @@
 //! Drawings of simulations as SVG: the spread of each variant, or lines over a number that is varied.
 
 use crate::simulation::SimulationSummary;
-use crate::statistics::Spread;
+use crate::statistics::{Spread, length, ratio};
 use std::fmt::Write;
 
 /// A variant in a drawing.
@@ -46,10 +46,10 @@ const PANELS: [Panel; 4] = [
         error: |summary| 1.96 * summary.dispatches.error,
     },
     Panel {
-        title: "defects in a commit",
-        mean: |summary| summary.escaped.mean,
-        spread: |summary| Some(summary.escaped),
-        error: |summary| 1.96 * summary.escaped.error,
+        title: "defects in a commit, worse than minor",
+        mean: |summary| summary.flaws.mean,
+        spread: |summary| Some(summary.flaws),
+        error: |summary| 1.96 * summary.flaws.error,
     },
     Panel {
         title: "runs that commit, percent",
@@ -57,7 +57,7 @@ const PANELS: [Panel; 4] = [
         spread: |_| None,
         error: |summary| {
             let share = summary.ends.committed;
-            196.0 * (share * (1.0 - share) / crate::statistics::ratio(summary.runs.max(1), 1)).sqrt()
+            196.0 * (share * (1.0 - share) / ratio(summary.runs.max(1), 1)).sqrt()
         },
     },
 ];
@@ -87,8 +87,31 @@ fn open(text: &ChartText<'_>, width: f64, height: f64) -> String {
     );
     let _ = writeln!(svg, "<title>{}</title>", escaped(text.title));
     label(&mut svg, (16.0, 26.0), "title", "start", text.title);
-    label(&mut svg, (16.0, height - 10.0), "small", "start", text.origin);
+    let origin = wrapped(text.origin, width);
+    for (at, line) in origin.iter().rev().enumerate() {
+        label(&mut svg, (16.0, height - 10.0 - LINE * ratio(at, 1)), "small", "start", line);
+    }
     svg
+}
+
+/// The height of a line of text.
+const LINE: f64 = 15.0;
+
+/// Words in lines that fit a width.
+fn wrapped(text: &str, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split(' ') {
+        let Some(last) = lines.last_mut() else { continue };
+        if !last.is_empty() && 6.2 * ratio(last.len() + word.len(), 1) > width - 40.0 {
+            lines.push(word.to_string());
+        } else {
+            if !last.is_empty() {
+                last.push(' ');
+            }
+            last.push_str(word);
+        }
+    }
+    lines
 }
 
 fn label(svg: &mut String, (x, y): (f64, f64), class: &str, anchor: &str, text: &str) {
@@ -109,16 +132,17 @@ fn spreads(text: &ChartText<'_>, variants: &[ChartVariant<'_>]) -> String {
     const ROW: f64 = 26.0;
     const PANEL: f64 = 190.0;
     const LEFT: f64 = 250.0;
-    let rows = crate::statistics::length(variants);
-    let height = 100.0 + ROW * rows;
-    let panels = PANELS.len();
-    let mut svg = open(text, LEFT + PANEL * crate::statistics::ratio(panels, 1) + 10.0, height);
+    let rows = length(variants);
+    let width = LEFT + PANEL * ratio(PANELS.len(), 1) + 10.0;
+    let origin = LINE * length(&wrapped(text.origin, width));
+    let height = 86.0 + ROW * rows + origin;
+    let mut svg = open(text, width, height);
     for (at, variant) in variants.iter().enumerate() {
-        let y = 72.0 + ROW * crate::statistics::ratio(at, 1);
+        let y = 72.0 + ROW * ratio(at, 1);
         label(&mut svg, (16.0, y + 4.0), "name", "start", &variant.name);
     }
     for (column, panel) in PANELS.iter().enumerate() {
-        let left = LEFT + PANEL * crate::statistics::ratio(column, 1);
+        let left = LEFT + PANEL * ratio(column, 1);
         label(&mut svg, (left, 50.0), "panel", "start", panel.title);
         let top = variants.iter().map(|variant| {
             (panel.spread)(variant.summary)
@@ -127,7 +151,7 @@ fn spreads(text: &ChartText<'_>, variants: &[ChartVariant<'_>]) -> String {
         let top = top.fold(f64::EPSILON, f64::max);
         let x = |value: f64| left + (PANEL - 70.0) * value / top;
         for (at, variant) in variants.iter().enumerate() {
-            let y = 72.0 + ROW * crate::statistics::ratio(at, 1);
+            let y = 72.0 + ROW * ratio(at, 1);
             let mean = (panel.mean)(variant.summary);
             let (from, to) =
                 (panel.spread)(variant.summary).map_or((0.0, mean), |spread| (spread.p10, spread.p90));
@@ -153,7 +177,7 @@ fn spreads(text: &ChartText<'_>, variants: &[ChartVariant<'_>]) -> String {
     }
     label(
         &mut svg,
-        (16.0, height - 26.0),
+        (16.0, height - 12.0 - origin),
         "small",
         "start",
         "bar: 8 of 10 runs; line: median; dot and number: mean",
@@ -172,10 +196,12 @@ fn lines(text: &ChartText<'_>, variants: &[ChartVariant<'_>]) -> String {
             names.push(&variant.name);
         }
     }
-    let legend = 18.0 * crate::statistics::length(&names);
-    let mut svg = open(text, 2.0 * WIDTH + 130.0, 2.0 * HEIGHT + 200.0 + legend);
+    let legend = 18.0 * length(&names);
+    let width = 2.0 * WIDTH + 130.0;
+    let origin = LINE * length(&wrapped(text.origin, width));
+    let mut svg = open(text, width, 2.0 * HEIGHT + 190.0 + legend + origin);
     for (at, name) in names.iter().enumerate() {
-        let y = 50.0 + 18.0 * crate::statistics::ratio(at, 1);
+        let y = 50.0 + 18.0 * ratio(at, 1);
         let colour = COLOURS[at % COLOURS.len()];
         let _ = writeln!(svg, "<circle cx=\"22\" cy=\"{:.1}\" r=\"5\" fill=\"{colour}\"/>", y - 4.0);
         label(&mut svg, (34.0, y), "name", "start", if name.is_empty() { "as it is" } else { name });
@@ -183,8 +209,8 @@ fn lines(text: &ChartText<'_>, variants: &[ChartVariant<'_>]) -> String {
     let numbers = variants.iter().filter_map(|variant| variant.number);
     let (least, greatest) = (numbers.clone().fold(f64::MAX, f64::min), numbers.fold(f64::MIN, f64::max));
     for (column, panel) in PANELS.iter().enumerate() {
-        let left = 54.0 + (WIDTH + 60.0) * crate::statistics::ratio(column % 2, 1);
-        let top = 70.0 + legend + (HEIGHT + 60.0) * crate::statistics::ratio(column / 2, 1);
+        let left = 54.0 + (WIDTH + 60.0) * ratio(column % 2, 1);
+        let top = 70.0 + legend + (HEIGHT + 60.0) * ratio(column / 2, 1);
         draw_panel(&mut svg, (left, top), (WIDTH, HEIGHT), (least, greatest), panel, &names, variants);
         label(&mut svg, (left + WIDTH / 2.0, top + HEIGHT + 32.0), "small", "middle", text.axis);
     }
@@ -203,7 +229,7 @@ fn draw_panel(
 ) {
     let highest =
         variants.iter().map(|variant| (panel.mean)(variant.summary) + (panel.error)(variant.summary));
-    let highest = highest.fold(f64::EPSILON, f64::max) * 1.05;
+    let highest = round_top(highest.fold(f64::EPSILON, f64::max));
     let x = |number: f64| left + width * (number - least) / (greatest - least).max(f64::EPSILON);
     let y = |value: f64| top + height * (1.0 - (value / highest).clamp(0.0, 1.0));
     label(svg, (left, top - 8.0), "panel", "start", panel.title);
@@ -248,6 +274,14 @@ fn draw_panel(
             }
         }
     }
+}
+
+/// The lowest number above a value that four lines divide into round parts.
+fn round_top(value: f64) -> f64 {
+    let unit = libm::pow(10.0, libm::floor(libm::log10(value / 4.0)));
+    let steps = [1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
+    let step = steps.into_iter().find(|step| 4.0 * step * unit >= value).unwrap_or(10.0);
+    4.0 * step * unit
 }
 
 /// A number with the digits that a reader can use.

@@ -1,11 +1,11 @@
 //! Which parameter matters most: each is raised alone, with the same random numbers.
 
+use crate::comparison::{MeanDifference, VariantDifference, compare};
 use crate::defaults::{DEFAULTS, ParameterUnit};
 use crate::model::SimulationModel;
 use crate::parameters::{ParameterBasis, ParameterSet};
 use crate::run::SimulationError;
-use crate::simulation::{SimulationPlan, SimulationSummary, flaws, money, simulate};
-use crate::statistics::mean_and_error;
+use crate::simulation::{SimulationPlan, SimulationSummary, simulate};
 use remand_kernel::Program;
 use serde::Serialize;
 
@@ -13,31 +13,33 @@ use serde::Serialize;
 pub const RAISE: f64 = 0.25;
 
 /// The maximum number of runs for each parameter.
-const MAX_RUNS: u32 = 200;
+const MAX_RUNS: u32 = 250;
 
 /// What happens if one parameter is a quarter higher.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ParameterEffect {
     pub parameter: String,
-    /// Relative change of the mean cost.
-    pub money: f64,
-    /// Relative change of the mean number of dispatches.
-    pub dispatches: f64,
-    /// Change of the share of the runs that commit.
-    pub committed: f64,
-    /// Change of the mean number of defects in a commit that are worse than minor.
-    pub flaws: f64,
+    /// The change of the mean cost, as a share of it; `None` if it may be chance.
+    pub money: Option<f64>,
+    /// The change of the mean number of dispatches, as a share of it.
+    pub dispatches: Option<f64>,
+    /// The change of the share of the runs that commit.
+    pub committed: Option<f64>,
+    /// The change of the mean number of defects in a commit that are worse than minor.
+    pub flaws: Option<f64>,
+    pub difference: VariantDifference,
 }
 
-/// The effects of all parameters, the greatest effect on cost first. Parameters without an effect are left out.
+/// The effects of all parameters, the greatest effect first. Parameters whose effect may be chance are left out.
 pub fn sensitivity(
     program: &Program,
     parameters: &ParameterSet,
     plan: SimulationPlan,
 ) -> Result<Vec<ParameterEffect>, SimulationError> {
     let plan = SimulationPlan { runs: plan.runs.min(MAX_RUNS), ..plan };
-    let base = Outcome::of(program, parameters, plan)?;
+    let samples = simulate(program, parameters, plan)?;
+    let summary = SimulationSummary::new(program, &samples);
     let model = SimulationModel::new(program, plan.mode, parameters);
     let mut effects = Vec::new();
     for row in DEFAULTS {
@@ -55,15 +57,16 @@ pub fn sensitivity(
         if SimulationModel::new(program, plan.mode, &raised) == model {
             continue;
         }
-        let changed = Outcome::of(program, &raised, plan)?;
+        let difference = compare(&samples, &simulate(program, &raised, plan)?);
         let effect = ParameterEffect {
             parameter: row.key.to_string(),
-            money: changed.money / base.money.max(f64::EPSILON) - 1.0,
-            dispatches: changed.dispatches / base.dispatches.max(f64::EPSILON) - 1.0,
-            committed: changed.committed - base.committed,
-            flaws: changed.flaws - base.flaws,
+            money: share(difference.money, summary.money.mean),
+            dispatches: share(difference.dispatches, summary.dispatches.mean),
+            committed: share(difference.committed, 1.0),
+            flaws: share(difference.flaws, 1.0),
+            difference,
         };
-        if effect.size() > 0.001 {
+        if effect.size() > 0.0 {
             effects.push(effect);
         }
     }
@@ -71,39 +74,15 @@ pub fn sensitivity(
     Ok(effects)
 }
 
+/// A difference as a share of a whole, unless it may be chance.
+fn share(difference: MeanDifference, whole: f64) -> Option<f64> {
+    (!difference.is_noise()).then(|| difference.mean / whole.max(f64::EPSILON))
+}
+
 impl ParameterEffect {
-    /// The greatest of the changes.
+    /// The greatest of the changes that are not chance.
     pub fn size(&self) -> f64 {
-        self.money.abs().max(self.committed.abs()).max(self.flaws.abs())
-    }
-}
-
-struct Outcome {
-    money: f64,
-    dispatches: f64,
-    committed: f64,
-    flaws: f64,
-}
-
-impl Outcome {
-    fn of(
-        program: &Program,
-        parameters: &ParameterSet,
-        plan: SimulationPlan,
-    ) -> Result<Outcome, SimulationError> {
-        let samples = simulate(program, parameters, plan)?;
-        let summary = SimulationSummary::new(program, &samples);
-        let flawed: Vec<f64> = samples
-            .iter()
-            .filter(|sample| sample.end == crate::run::SampleEnd::Committed)
-            .map(flaws)
-            .collect();
-        let spent: Vec<f64> = samples.iter().map(money).collect();
-        Ok(Outcome {
-            money: mean_and_error(&spent).0,
-            dispatches: summary.dispatches.mean,
-            committed: summary.ends.committed,
-            flaws: mean_and_error(&flawed).0,
-        })
+        let changes = [self.money, self.committed, self.flaws].into_iter().flatten();
+        changes.map(f64::abs).fold(0.0, f64::max)
     }
 }

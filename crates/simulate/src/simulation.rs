@@ -54,6 +54,8 @@ pub struct SimulationSummary {
     pub injected: Spread,
     /// Defects of any severity in committed work, per commit.
     pub escaped: Spread,
+    /// Those that are worse than minor.
+    pub flaws: Spread,
     /// The mean number of defects in a commit, by severity, mildest first.
     pub escaped_by_severity: Vec<SeverityCount>,
     /// The share of the commits with a defect that is worse than minor.
@@ -137,6 +139,7 @@ impl SimulationSummary {
             dispatches: spread(|sample| to_f64(sample.dispatches)),
             injected: spread(|sample| f64::from(sample.injected)),
             escaped: Spread::of(commits.iter().map(|sample| escaped(sample))),
+            flaws: Spread::of(commits.iter().map(|sample| flaws(sample))),
             escaped_by_severity: escaped_by_severity.collect(),
             flawed: share(&commits, &|sample| flaws(sample) > 0.0),
             ends: EndShares {

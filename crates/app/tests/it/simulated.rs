@@ -71,14 +71,14 @@ fn variants_are_compared_with_the_same_random_numbers() {
 #[test]
 fn wrong_parameters_and_variations_are_explained() {
     let lines: &[&[&str]] = &[
-        &["simulate", "quick", "--set", "recall=1"],
-        &["simulate", "quick", "--set", "recall.major=2"],
-        &["simulate", "quick", "--vary", "reviewers=3..1"],
-        &["simulate", "quick", "--vary", "feedback=none"],
-        &["simulate", "quick", "--vary", "recal=1,2"],
-        &["simulate", "quick", "--vary", "budgets.replan=1"],
-        &["simulate", "quick", "--vary", "without=implement"],
-        &["simulate", "quick", "--vary", "reviewers=0"],
+        &["simulate", "quick", "--defaults", "--set", "recall=1"],
+        &["simulate", "quick", "--defaults", "--set", "recall.major=2"],
+        &["simulate", "quick", "--defaults", "--vary", "reviewers=3..1"],
+        &["simulate", "quick", "--defaults", "--vary", "feedback=none"],
+        &["simulate", "quick", "--defaults", "--vary", "recal=1,2"],
+        &["simulate", "quick", "--defaults", "--vary", "budgets.replan=1"],
+        &["simulate", "quick", "--defaults", "--vary", "without=implement"],
+        &["simulate", "quick", "--defaults", "--vary", "reviewers=0"],
     ];
     let text: Vec<String> = lines.iter().map(|line| shown(line)).collect();
     insta::assert_snapshot!("simulate-errors", text.join("\n"));

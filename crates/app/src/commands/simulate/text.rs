@@ -17,7 +17,7 @@ pub fn report(simulations: &Simulations, ink: Ink) -> String {
     let notes = simulations.all.iter().flat_map(|simulated| {
         let broken = simulated.variant.broken.iter();
         broken.map(|guarantee| {
-            format!("{} does not keep the guarantee `{}`", simulations.name(simulated), line::one(guarantee))
+            format!("{} no longer has the guarantee `{}`", simulations.name(simulated), line::one(guarantee))
         })
     });
     let refused =
@@ -204,7 +204,6 @@ fn side_by_side(simulations: &Simulations, all: &[Simulated], ink: Ink) -> Strin
     ]);
     for simulated in all {
         let summary = &simulated.summary;
-        let flaws: f64 = summary.escaped_by_severity.iter().skip(1).map(|count| count.mean).sum();
         let difference = |show: &dyn Fn(&MeanDifference) -> String,
                           of: fn(&Simulated) -> Option<MeanDifference>| {
             of(simulated).map_or_else(String::new, |difference| show(&difference))
@@ -219,7 +218,7 @@ fn side_by_side(simulations: &Simulations, all: &[Simulated], ink: Ink) -> Strin
             Cell::new(percent(summary.ends.committed)),
             Cell::new(percent(summary.asked)),
             Cell::new(format!("{:.2}", summary.escaped.mean)),
-            Cell::new(format!("{flaws:.3}")),
+            Cell::new(format!("{:.3}", summary.flaws.mean)),
             Cell::new(difference(&|found| signed(found, 2), |simulated| {
                 simulated.difference.map(|difference| difference.money)
             })),
@@ -246,7 +245,10 @@ fn effects(simulations: &Simulations, ink: Ink) -> Option<String> {
     if simulations.effects.is_empty() {
         return None;
     }
-    let mut text = format!("if one parameter is {} higher, the most important ones:\n", percent(RAISE));
+    let mut text = format!(
+        "if one parameter is {} higher, the most important ones; changes that may be chance are left out:\n",
+        percent(RAISE)
+    );
     let whole = ColumnFit::Whole;
     let mut table = TextTable::new(&[
         ("parameter", whole),
@@ -256,13 +258,14 @@ fn effects(simulations: &Simulations, ink: Ink) -> Option<String> {
         ("worse defects in a commit", whole),
     ]);
     for effect in simulations.effects.iter().take(EFFECTS) {
+        let shown = |value: Option<f64>, show: &dyn Fn(f64) -> String| value.map_or_else(String::new, show);
         let share = |value: f64| format!("{:+.1}%", 100.0 * value);
         table.row(vec![
             Cell::new(&effect.parameter),
-            Cell::new(share(effect.money)),
-            Cell::new(share(effect.dispatches)),
-            Cell::new(format!("{:+.1} points", 100.0 * effect.committed)),
-            Cell::new(format!("{:+.3}", effect.flaws)),
+            Cell::new(shown(effect.money, &share)),
+            Cell::new(shown(effect.dispatches, &share)),
+            Cell::new(shown(effect.committed, &|value| format!("{:+.1} points", 100.0 * value))),
+            Cell::new(shown(effect.flaws, &|value| format!("{value:+.3}"))),
         ]);
     }
     text.push_str(&table.render(ink));
