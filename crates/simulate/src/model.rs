@@ -193,7 +193,7 @@ fn limits(parameters: &ParameterSet) -> Limits {
 /// A number that is not negative, rounded.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
 pub(crate) fn whole(value: f64) -> Option<u64> {
-    (value >= 0.0 && value < 9e15).then(|| libm::round(value) as u64)
+    (0.0..9e15).contains(&value).then(|| libm::round(value) as u64)
 }
 
 fn phase_model(program: &Program, id: PhaseId, parameters: &ParameterSet) -> PhaseModel {

@@ -107,7 +107,11 @@ pub fn combinations(variations: &[Variation]) -> Result<Vec<Vec<VariantChange>>,
     let mut all = vec![Vec::new()];
     for variation in variations {
         let longer = |changes: &Vec<VariantChange>| -> Vec<Vec<VariantChange>> {
-            variation.changes.iter().map(|change| [changes.as_slice(), &[change.clone()]].concat()).collect()
+            variation
+                .changes
+                .iter()
+                .map(|change| [changes.as_slice(), std::slice::from_ref(change)].concat())
+                .collect()
         };
         all = all.iter().flat_map(longer).collect();
     }

@@ -26,7 +26,7 @@ fn interval(history: &[ObservedRun], value: fn(&ObservedRun) -> f64) -> (f64, f6
 #[test]
 #[allow(clippy::cast_precision_loss)]
 fn a_simulation_with_fitted_parameters_reproduces_the_means_of_the_history() {
-    for workflow in ["quick", "feature", "tsp", "issue", "ticket"] {
+    for workflow in ["quick", "feature", "tsp"] {
         let program = program(workflow);
         let history = history(workflow, 150);
         let fitted = fit(&program, &history, &ParameterSet::default(), Mode::Autonomous).expect("fitted");

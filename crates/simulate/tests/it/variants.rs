@@ -74,3 +74,26 @@ fn removing_the_last_review_breaks_the_guarantees_that_name_it() {
         ["no commit unless code-review approved or code-review dissent since change of code"]
     );
 }
+
+#[test]
+fn reviewers_who_overlook_the_same_defects_find_less_together_and_as_much_alone() {
+    let parameters = ParameterSet::default();
+    let causes = "common-cause=0,0.95";
+    let together =
+        summaries(&variants("quick", &["reviewers=4", "rounds.review=1", causes], &parameters), 3000);
+    assert!(together[1].flaws.mean > 1.15 * together[0].flaws.mean);
+    let alone = summaries(&variants("quick", &["rounds.review=1", causes], &parameters), 3000);
+    let (low, high) = alone[0].flaws.interval();
+    assert!((low..high).contains(&alone[1].flaws.mean), "{low} {high} {}", alone[1].flaws.mean);
+}
+
+// BY-05
+#[test]
+fn wrong_origins_cost_only_where_the_origin_decides() {
+    let feedback = "feedback=phase-aware,single-step";
+    let all = variants("tsp", &[feedback, "attribution.error=0,0.5"], &ParameterSet::default());
+    let found = summaries(&all, 1500);
+    assert!(found[1].money.mean > 1.05 * found[0].money.mean);
+    assert_eq!(found[2], found[3]);
+    assert!(all.iter().all(|variant| variant.broken.is_empty()));
+}
