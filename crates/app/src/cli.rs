@@ -5,8 +5,8 @@ use crate::commands::{
     agents, answer, audit, bench, bound, brief, cancel, check, clean, completions, config, converse, costs,
     defects, deliver, demo, diff, doctor, estimate, evidence, export, findings, gaps, gates, gauntlet,
     glance, graph, import, init, issues, land, log, man, matrix, mcp, notify, output, publish, record,
-    reference, rehearse, resume, retry, rollback, rounds, run, runs, serve, show, stats, status, submit,
-    ticket, top, vet, walk, workflows,
+    reference, rehearse, resume, retry, rollback, rounds, run, runs, serve, show, simulate, stats, status,
+    submit, ticket, top, vet, walk, workflows,
 };
 use crate::context::CommandContext;
 use crate::groups;
@@ -138,6 +138,7 @@ impl RemandCli {
             RemandCommand::Runs(args) => runs::run(&context, args),
             RemandCommand::Serve(args) => serve::run(&context, args),
             RemandCommand::Show(args) => show::run(&context, args),
+            RemandCommand::Simulate(args) => simulate::run(&context, args),
             RemandCommand::Stats(args) => stats::run(&context, args),
             RemandCommand::Status(args) => status::run(&context, args),
             RemandCommand::Top(args) => top::run(&context, args),
@@ -206,6 +207,14 @@ pub enum RemandCommand {
         #[arg(long, default_value_t = 0, value_name = "N")]
         gaps: u16,
     },
+
+    /// Simulate a workflow with random agents: cost, time, escaped defects, and what a change of the workflow buys
+    ///
+    /// The real kernel decides; agents, reviewers and checks find, miss and repair defects at random. Where this repository
+    /// has enough finished runs of the workflow, their costs, failures and rejections are used, else defaults;
+    /// `--print-parameters` shows each with its source. `--vary` compares variants with the same random numbers, each proven
+    /// by the checker first.
+    Simulate(simulate::Args),
 
     /// Walk through a workflow on paper: give a list of signals and see each ruling
     ///

@@ -49,6 +49,7 @@ pub const GROUPS: [CommandGroup; 5] = [
             "workflows",
             "check",
             "bound",
+            "simulate",
             "matrix",
             "graph",
             "brief",

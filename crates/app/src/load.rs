@@ -163,6 +163,15 @@ pub fn program(
 
 /// A workflow that passes all checks, compiled.
 pub fn compiled(context: &CommandContext<'_>, name: &str, roles: &Roles) -> Result<Compiled, CommandFailure> {
+    Ok(with_source(context, name, roles)?.0)
+}
+
+/// A workflow that passes all checks, compiled, with its source.
+pub fn with_source(
+    context: &CommandContext<'_>,
+    name: &str,
+    roles: &Roles,
+) -> Result<(Compiled, SourceText), CommandFailure> {
     let checked = workflow(context, name, roles)?;
     if !checked.accepted() {
         print_diagnostics(&checked);
@@ -174,7 +183,7 @@ pub fn compiled(context: &CommandContext<'_>, name: &str, roles: &Roles) -> Resu
         });
     }
     match checked.compiled {
-        Some(compiled) => Ok(compiled),
+        Some(compiled) => Ok((compiled, checked.source)),
         None => Err(CommandFailure::user(format!("{name} is empty"), "name a workflow file")),
     }
 }

@@ -36,7 +36,7 @@ pub fn given_answer(
     });
     Ok(given.map(|(option, by)| {
         let follows = if repository.is_driven(&gate.run) {
-            "the run takes it up now".to_string()
+            "the run continues with it now".to_string()
         } else {
             let folder = repository.checkout.as_deref();
             let folder = folder.map(|path| format!(" -C {}", path.display())).unwrap_or_default();

@@ -4,6 +4,7 @@ use crate::compile::{Compiled, compile};
 use crate::decode;
 use crate::diagnostic::{Code, Diagnostic, DiagnosticSeverity, tidy};
 use crate::explore::BoundCalculator;
+use crate::file::WorkflowFile;
 use crate::roles::Roles;
 use crate::rules;
 use crate::source::SourceText;
@@ -42,24 +43,30 @@ pub fn check_bytes(name: &str, bytes: &[u8], roles: &Roles) -> CheckedWorkflow {
 /// Checks a workflow file. Reports as many problems as possible, but checks paths only if no error was found before.
 pub fn check(source: SourceText, roles: &Roles) -> CheckedWorkflow {
     let mut problems = Vec::new();
-    let compiled = parse_and_compile(&source, roles, &mut problems);
-    if let Some(compiled) = &compiled {
-        // The rules can check a program with missing routes, but not one with unreadable parts.
-        if problems.iter().all(|problem| problem.code == Code::NoRoute || problem.code == Code::Exception) {
-            rules::check_local(compiled, &mut problems);
-        }
-        if problems.iter().all(|problem| problem.severity != DiagnosticSeverity::Error) {
-            let mut bounds = BoundCalculator::new(&compiled.program);
-            rules::check_paths(compiled, &mut bounds, &mut problems);
-        }
+    let file = yaml::parse(&source, &mut problems).and_then(|root| decode::decode(&root, &mut problems));
+    match file {
+        Some(file) => check_compiled(compile(&file, &source, roles, &mut problems), source, problems),
+        None => CheckedWorkflow { source, diagnostics: tidy(problems), compiled: None },
     }
-    CheckedWorkflow { source, diagnostics: tidy(problems), compiled }
 }
 
-fn parse_and_compile(source: &SourceText, roles: &Roles, problems: &mut Vec<Diagnostic>) -> Option<Compiled> {
-    let root = yaml::parse(source, problems)?;
-    let file = decode::decode(&root, problems)?;
-    Some(compile(&file, source, roles, problems))
+/// Checks a workflow that was changed after it was read. Positions refer to the source that it was read from.
+pub fn check_changed(file: &WorkflowFile, source: SourceText, roles: &Roles) -> CheckedWorkflow {
+    let mut problems = Vec::new();
+    let compiled = compile(file, &source, roles, &mut problems);
+    check_compiled(compiled, source, problems)
+}
+
+fn check_compiled(compiled: Compiled, source: SourceText, mut problems: Vec<Diagnostic>) -> CheckedWorkflow {
+    // The rules can check a program with missing routes, but not one with unreadable parts.
+    if problems.iter().all(|problem| problem.code == Code::NoRoute || problem.code == Code::Exception) {
+        rules::check_local(&compiled, &mut problems);
+    }
+    if problems.iter().all(|problem| problem.severity != DiagnosticSeverity::Error) {
+        let mut bounds = BoundCalculator::new(&compiled.program);
+        rules::check_paths(&compiled, &mut bounds, &mut problems);
+    }
+    CheckedWorkflow { source, diagnostics: tidy(problems), compiled: Some(compiled) }
 }
 
 /// Checks a shipped workflow.

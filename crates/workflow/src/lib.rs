@@ -31,7 +31,7 @@ pub mod explore;
 mod routes;
 pub mod rules;
 
-pub use check::{CheckedWorkflow, check, check_bytes, check_shipped};
+pub use check::{CheckedWorkflow, check, check_bytes, check_changed, check_shipped};
 pub mod briefs;
 pub mod walk;
 

@@ -49,6 +49,7 @@ pub mod run;
 pub mod runs;
 pub mod serve;
 pub mod show;
+pub mod simulate;
 pub mod stats;
 pub mod status;
 pub mod submit;

@@ -13,7 +13,7 @@ fn json(arguments: &[&str]) -> Value {
 #[test]
 fn help_says_what_each_command_does() {
     insta::assert_snapshot!("help", shown(&["--help"]));
-    for command in ["check", "workflows", "matrix", "graph", "bound", "walk", "reference"] {
+    for command in ["check", "workflows", "matrix", "graph", "bound", "simulate", "walk", "reference"] {
         insta::assert_snapshot!(format!("help-{command}"), shown(&[command, "--help"]));
     }
 }

@@ -43,6 +43,7 @@ mod recorded;
 mod red_baseline;
 mod retry;
 mod secrets;
+mod simulated;
 mod spec;
 mod submission;
 mod telemetry;
