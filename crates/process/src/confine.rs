@@ -54,7 +54,7 @@ mod upstream;
 mod view;
 mod walls;
 
-pub use contacts::{Contacts, Traffic};
+pub use contacts::{ContactLog, Contacts, Traffic};
 pub use enforcement::{Enforcement, EnforcementLevel};
 pub use policy::{ConfineError, Policy, PrivateFolders, TEMPORARY_FOLDERS, UNCONFINED};
 pub use privacy::Privacy;
@@ -98,8 +98,8 @@ fn ground(namespaces: bool) -> Ground {
 /// Whether this machine can give a program a private network and private folders. Only a process with one thread can
 /// test this.
 fn can_isolate(exe: &Path) -> bool {
-    let private = PrivateFolders { required: true, ..PrivateFolders::default() };
-    let policy = Policy { private: Some(private), ..Policy::default() };
+    let private = Some(PrivateFolders::default());
+    let policy = Policy { private, private_required: true, ..Policy::default() };
     let started = wrap(exe, &policy, &["true".into()]).ok().and_then(|argv| {
         let (program, rest) = argv.split_first()?;
         let mut command = std::process::Command::new(program);
@@ -148,6 +148,10 @@ pub fn keep_inherited_files() {
 
 /// Starts `argv` restricted by the policy and exits with the program's status; returns only on failure.
 pub fn run_confined(policy: &Policy, argv: &[OsString]) -> Result<Infallible, ConfineError> {
+    start_confined(policy, argv).inspect_err(|error| policy.record_failure(error))
+}
+
+fn start_confined(policy: &Policy, argv: &[OsString]) -> Result<Infallible, ConfineError> {
     let (program, rest) = argv.split_first().ok_or(ConfineError::NoProgram)?;
     #[cfg(target_os = "linux")]
     {
