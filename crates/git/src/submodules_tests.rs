@@ -221,7 +221,7 @@ fn a_repository_that_an_agent_leaves_in_a_tree_starts_no_program() {
             git_in(&folder, &["config", key, &program]);
         }
         for hook in ["post-index-change", "reference-transaction", "pre-commit", "post-checkout"] {
-            put(&folder, &format!(".git/hooks/{hook}"), format!("#!/bin/sh\n{program}\n").as_bytes());
+            put(&folder, format!(".git/hooks/{hook}"), format!("#!/bin/sh\n{program}\n").as_bytes());
             let path = folder.join(".git/hooks").join(hook);
             fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         }

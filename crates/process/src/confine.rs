@@ -4,11 +4,14 @@
 //! permanent restrictions and stays its ancestor, so no descendant escapes. The report lists the restrictions that the
 //! kernel cannot enforce.
 
+#[cfg(any(target_os = "linux", test))]
 mod address_range;
 #[cfg(target_os = "linux")]
 mod capabilities;
 #[cfg(target_os = "linux")]
 mod channel;
+#[cfg(target_os = "linux")]
+mod contact_record;
 mod contacts;
 #[cfg(target_os = "linux")]
 mod devices;
@@ -23,12 +26,14 @@ mod gateway;
 mod hello;
 #[cfg(target_os = "linux")]
 mod init;
+#[cfg(target_os = "linux")]
 mod isolation;
 #[cfg(target_os = "linux")]
 mod landlocked;
 mod limits;
 #[cfg(target_os = "linux")]
 mod mounting;
+#[cfg(target_os = "linux")]
 mod mounts;
 #[cfg(target_os = "linux")]
 mod namespaces;
@@ -192,9 +197,9 @@ fn start_session() {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod confine_tests;
 #[cfg(all(test, target_os = "linux"))]
 mod isolation_tests;
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod service_tests;

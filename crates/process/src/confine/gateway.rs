@@ -4,7 +4,8 @@
 //! name. Threads of the supervisor, which stays outside, accept its connections and connect to the real service. So the
 //! program needs no settings for a proxy, and TLS is between the program and the service.
 
-use super::contacts::{ContactRecord, Traffic};
+use super::contact_record::ContactRecord;
+use super::contacts::Traffic;
 use super::hello::{ClientHello, NamedHost};
 use super::packets::{self, PacketWatch};
 use super::service::ServiceAddress;

@@ -1,7 +1,7 @@
 //! Watches the packets of a private network, to record which hosts the program tries to reach. It blocks nothing: no
 //! packet that it sees leaves the private network.
 
-use super::contacts::ContactRecord;
+use super::contact_record::ContactRecord;
 use super::service::ServiceAddress;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;

@@ -61,6 +61,7 @@ pub struct Policy {
 
 impl Policy {
     /// Whether the program gets a private network and does not need the shared one.
+    #[cfg(target_os = "linux")]
     pub(super) fn has_private_network(&self) -> bool {
         self.private.is_some() && !self.network
     }

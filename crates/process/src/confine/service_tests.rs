@@ -37,7 +37,7 @@ fn greeter() -> u16 {
     let greet = |mut stream: TcpStream| {
         let mut said = [0; 4096];
         let length = stream.read(&mut said)?;
-        write!(stream, "heard {length}")
+        stream.write_all(format!("heard {length}").as_bytes())
     };
     thread::spawn(move || listener.incoming().flatten().for_each(|stream| drop(greet(stream))));
     port
@@ -54,7 +54,7 @@ fn proxy() -> u16 {
         let host = request.split_whitespace().nth(1).unwrap_or_default().to_string();
         stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n")?;
         let length = stream.read(&mut said)?;
-        write!(stream, "{host} heard {length}")
+        stream.write_all(format!("{host} heard {length}").as_bytes())
     };
     thread::spawn(move || listener.incoming().flatten().for_each(|stream| drop(serve(stream))));
     port
