@@ -2,7 +2,7 @@
 
 use remand_git::{Repository, TreeId};
 use remand_process::Cancel;
-use remand_process::confine::{Policy, Privacy, PrivateFolders, TEMPORARY_FOLDERS};
+use remand_process::confine::{ContactLog, Policy, Privacy, PrivateFolders, TEMPORARY_FOLDERS};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -31,6 +31,8 @@ pub struct CheckSandbox {
     pub policy: Policy,
     /// Identifies the processes of one command; `None` gives each process a separate marker.
     pub marker: Option<String>,
+    /// Collects the hosts that checks ask for.
+    pub contacts: ContactLog,
 }
 
 impl CheckSandbox {
@@ -47,6 +49,12 @@ impl CheckSandbox {
             read_write: vec![tree.to_path_buf(), scratch.to_path_buf(), "/dev/null".into()],
             shown: [self.policy.shown.clone(), installed].concat(),
             private: Some(private_folders(environment, scratch)),
+            contacts: scratch.file_name().map(|name| {
+                // Checks can write to the scratch folder, but not beside it.
+                let mut name = name.to_os_string();
+                name.push(".hosts");
+                scratch.with_file_name(name)
+            }),
             ..self.policy.clone()
         };
         CheckSandbox { policy, ..self.clone() }
@@ -58,13 +66,14 @@ pub fn private_folders(environment: &BTreeMap<OsString, OsString>, scratch: &Pat
     let home = environment.get(OsStr::new("HOME")).map(PathBuf::from);
     // Toolchains write to their caches, and tests to `~/.cache`.
     let copied = home.as_deref().map(|home| Privacy::of_home(home, environment).shown).unwrap_or_default();
-    let folders = home.into_iter().chain(TEMPORARY_FOLDERS.map(PathBuf::from)).collect();
+    // Some system users have no home.
+    let folders =
+        home.into_iter().chain(TEMPORARY_FOLDERS.map(PathBuf::from)).filter(|folder| folder.is_dir());
     PrivateFolders {
-        folders,
+        folders: folders.collect(),
         copied,
         storage: scratch.join("private"),
         empties_hidden: true,
-        required: false,
     }
 }
 

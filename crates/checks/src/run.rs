@@ -121,6 +121,9 @@ impl CheckProcess<'_> {
                 Some(watch) => run_watched(&job, self.context.cancel, Arc::clone(watch))?,
                 None => remand_process::run(&job, self.context.cancel)?,
             };
+            if let (Some(sandbox), Some(contacts)) = (self.context.sandbox, ended.contacts) {
+                sandbox.contacts.add(&format!("the check `{}`", self.spec.name), contacts);
+            }
             all.output.extend(ended.stdout.bytes);
             all.output.extend(ended.stderr.bytes);
             all.is_cut |= ended.stdout.truncated || ended.stderr.truncated;

@@ -6,6 +6,7 @@ use super::*;
 use remand_kernel::change::TestEnd;
 use remand_kernel::evidence::{EvidenceRow, GateDemand, GateResult, RowPhase, TaskSize, Tier, rule};
 use remand_kernel::finding::{Category, FindingKind, Severity};
+use remand_process::confine::{ContactLog, Policy};
 use remand_process::{Cancel, JobEnd, ProcessJob, SpawnError};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -132,6 +133,31 @@ impl Project {
         spec.parser = parser;
         self.run(&[spec]).remove(0)
     }
+}
+
+/// Not a test, but this binary in the role of `remand confine`.
+#[test]
+fn inside() {
+    remand_process::testing::act_as_confine();
+}
+
+// BX-06
+#[test]
+fn a_check_whose_sandbox_cannot_be_set_up_does_not_run() {
+    let project = Project::new(&[]);
+    let program = project.folder.path().join("confine");
+    remand_process::testing::install(&program, "run_tests::inside");
+    let policy = Policy { private_required: true, ..Policy::default() };
+    let (marker, contacts) = (None, ContactLog::default());
+    let sandbox = CheckSandbox { program, policy, marker, contacts };
+    let sandbox = sandbox.in_tree(&project.tree(), &project.scratch(), Vec::new(), &project.environment);
+    fs::write(project.scratch().join("private"), "not a folder").unwrap();
+    let spec = CheckSpec::new("custom", Tier::Two, CheckAction::Shell("echo ran".to_string()));
+    let result = project.with_context(FileScope::Whole, |context| {
+        run_check(&spec, &CheckContext { sandbox: Some(&sandbox), ..*context }, None)
+    });
+    assert_eq!(result.end, CheckEnd::Environment, "{result:?}");
+    assert!(result.reason.contains("scratch/private"), "{}", result.reason);
 }
 
 // UP-09

@@ -133,6 +133,7 @@ impl<'b> Workbench<'b> {
     pub fn leave(self) -> Result<WorkTree, BenchError> {
         // The folder is emptied before its next use, so a failure to delete it does no harm.
         let _ = remove(&self.setup.scratch);
+        let _ = self.sandbox.policy.contacts.as_deref().map(remove);
         self.tree.restore(self.setup.content)?;
         Ok(self.tree)
     }

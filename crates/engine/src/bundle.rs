@@ -182,21 +182,26 @@ impl Page {
         Ok(())
     }
 
-    /// The hosts that agents asked for, in dispatches whose network was watched.
+    /// The hosts that agents, checks and hooks asked for, as far as their network was watched.
     fn network(&mut self, reader: &Reader, run: &RunId) -> Result<(), LedgerError> {
         self.section("Network");
         let hosts = RunHosts::of(reader, run)?;
         if !hosts.rows.is_empty() {
-            self.line("| host | asked for by | dispatches | bytes sent | bytes received |");
+            self.line("| host | asked for by | times | bytes sent | bytes received |");
             self.line("| --- | --- | --- | --- | --- |");
         }
         for (host, row) in &hosts.rows {
-            let roles: Vec<&str> = row.roles.iter().map(String::as_str).collect();
+            let programs: Vec<&str> = row.programs.iter().map(String::as_str).collect();
             let traffic = match row.traffic {
                 Some(traffic) => format!("{} | {}", traffic.sent, traffic.received),
                 None => "refused | ".to_string(),
             };
-            self.line(format!("| {} | {} | {} | {traffic} |", cell(host), roles.join(", "), row.dispatches));
+            self.line(format!(
+                "| {} | {} | {} | {traffic} |",
+                cell(host),
+                cell(&programs.join(", ")),
+                row.times
+            ));
         }
         if hosts.more {
             self.line("\nMore were refused.");

@@ -22,6 +22,7 @@ pub mod store;
 pub mod host;
 
 pub mod artifacts;
+mod asked_hosts;
 pub mod checkout;
 mod red_tests;
 mod row_names;

@@ -4,7 +4,7 @@ use super::GitError;
 use super::error::{self, UserProgram};
 use super::invocation::{CallOutput, Invocation};
 use super::remove::remove;
-use remand_process::confine::{Policy, PrivateFolders};
+use remand_process::confine::{ContactLog, Contacts, Policy, PrivateFolders};
 use remand_process::{Cancel, Confinement, Exit, JobEnd, ProcessJob, SpawnError, Survivors};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -44,6 +44,8 @@ pub struct GitProgramLimits {
     pub marker: String,
     pub cancel: Cancel,
     pub warnings: ProgramWarnings,
+    /// Collects the hosts that the programs ask for.
+    pub contacts: ContactLog,
 }
 
 /// Warnings about programs that failed although git continued.
@@ -82,9 +84,13 @@ impl GitProgramLimits {
         let storage = scratch.join("private");
         let private = self.private_to_hooks.clone();
         policy.private = private.map(|private| PrivateFolders { storage, ..private });
+        let contacts = self.scratch.join("git.hosts");
+        policy.contacts = Some(contacts.clone());
         job.confine = Some(Confinement { exe: self.program.clone(), policy });
         let output = run_job(&job, "git commit", UserProgram::Hook, &self.cancel);
+        Contacts::read(&contacts).into_iter().for_each(|read| self.contacts.add("a hook", read));
         remove(&scratch)?;
+        remove(&contacts)?;
         output
     }
 
@@ -101,13 +107,18 @@ impl GitProgramLimits {
         static CALLS: AtomicU64 = AtomicU64::new(0);
         let number = CALLS.fetch_add(1, Ordering::Relaxed);
         let (command, mut job) = (invocation.command_line().to_string(), invocation.job());
-        let scratch = self.prepare(&mut job, &format!("git-{}-{number}", std::process::id()))?;
+        let name = format!("git-{}-{number}", std::process::id());
+        let scratch = self.prepare(&mut job, &name)?;
+        // The programs can write to the folder, but not beside it.
+        let [contacts, failures] =
+            ["hosts", "failures"].map(|kind| self.scratch.join(format!("{name}.{kind}")));
         // A job kills all processes with its marker when it ends, and one command can run several calls concurrently.
         job.marker = format!("{}/git/{number}", self.marker);
         let mut policy = self.policy_for(&scratch, writes, reads);
         policy.hidden.extend(self.secret.iter().cloned());
         policy.private =
             Some(PrivateFolders { storage: scratch.join("private"), ..PrivateFolders::default() });
+        (policy.contacts, policy.failures) = (Some(contacts.clone()), Some(failures.clone()));
         let policy = policy.to_json().map_err(|source| SpawnError::Confine { source })?;
         job.limits.memory_of_all = self.policy.memory_of_all;
         job.limits.processes = self.policy.processes;
@@ -122,8 +133,15 @@ impl GitProgramLimits {
             false => self.cancel.clone(),
         };
         let output = run_job(&job, &command, UserProgram::FilterOrMergeDriver, &cancel);
-        remove(&scratch)?;
-        output
+        let title = "a filter or merge driver";
+        Contacts::read(&contacts).into_iter().for_each(|read| self.contacts.add(title, read));
+        let why = fs::read_to_string(&failures).unwrap_or_default();
+        [&scratch, &contacts, &failures].into_iter().try_for_each(|path| remove(path))?;
+        // Git continues without a filter, and takes a merge driver that does not start for a conflict.
+        match why.trim() {
+            "" => output,
+            why => Err(SpawnError::Unconfined { program: title.to_string(), why: why.to_string() }.into()),
+        }
     }
 
     /// Runs a git call that signs, with the user's environment and outside the sandbox, since no code of an agent is

@@ -181,6 +181,30 @@ fn a_failing_optional_filter_is_reported_with_its_original_command() {
     assert!(!refused.to_string().contains("REMAND"), "{refused}");
 }
 
+// BX-06
+#[test]
+fn a_program_whose_sandbox_cannot_be_set_up_is_an_error_with_the_reason() {
+    let bed = Testbed::new();
+    let outside = configure_scripts(&bed);
+    let trees = bed.run_in(&bed.unconfinable(), "r1");
+    let tree = trees.main_tree();
+    let script = escape_script(&outside);
+    put(tree.path(), "own/clean", script.as_bytes());
+    put(tree.path(), "x.data", b"content\n");
+    let refused = tree.snapshot().unwrap_err();
+    assert!(matches!(refused, GitError::NotStarted { .. }), "{refused}");
+    assert!(refused.to_string().contains("/dev/null/none"), "{refused}");
+    fs::remove_file(tree.path().join("x.data")).unwrap();
+    let base = trees.base().clone();
+    let one = task_tree(&trees, "t1", &[("a.list", "two\n")]);
+    let two = task_tree(&trees, "t2", &[("a.list", "three\n")]);
+    assert!(matches!(trees.merge("t1", &base, &one, "c1").unwrap(), TaskMerge::Merged(_)));
+    let refused = trees.merge("t2", &base, &two, "c2").unwrap_err();
+    assert!(matches!(refused, GitError::NotStarted { .. }), "{refused}");
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "as it was");
+    assert!(fs::read_dir(bed.folder.path().join("scratch")).unwrap().next().is_none());
+}
+
 // CORE-05
 #[test]
 fn without_limits_no_program_starts_and_content_stays_unchanged() {

@@ -6,6 +6,7 @@ use super::invocation::path;
 use super::programs::Programs;
 use super::{CommitId, GitError, GitProgramLimits, ProgramWarnings, TreeId, TreeLimits};
 use remand_process::Cancel;
+use remand_process::confine::ContactLog;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -83,6 +84,7 @@ impl Repository {
             limits.marker = marker;
             limits.cancel = cancel.clone();
             limits.warnings = ProgramWarnings::default();
+            limits.contacts = ContactLog::default();
         });
         Repository { programs, ..self.clone() }
     }

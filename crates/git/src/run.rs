@@ -9,6 +9,7 @@ use super::stale::{self, BranchFate};
 use super::worktree::WorkTreeCache;
 use super::{CommitId, GitError, Repository, TreeId, WorkTree};
 use remand_process::Cancel;
+use remand_process::confine::ContactLog;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -57,6 +58,11 @@ impl RunTrees {
     /// Removes and returns the warnings about programs that git started.
     pub fn take_warnings(&self) -> Vec<String> {
         self.repository.programs.limits().map(|limits| limits.warnings.take()).unwrap_or_default()
+    }
+
+    /// Collects the hosts that programs of this command ask for.
+    pub fn contacts(&self) -> ContactLog {
+        self.repository.programs.limits().map(|limits| limits.contacts.clone()).unwrap_or_default()
     }
 
     /// The id of the run.

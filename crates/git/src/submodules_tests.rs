@@ -186,3 +186,53 @@ fn trees_with_submodules_can_be_inherited() {
     assert!(tree.path().join("libs/other/lib.c").is_file() && !tree.path().join("libs/other/left").exists());
     assert_eq!(tree.snapshot().unwrap(), bed.repository().tree_of(&bed.base()).unwrap());
 }
+
+// CORE-05 BX-03
+#[test]
+fn a_repository_that_an_agent_leaves_in_a_tree_starts_no_program() {
+    let (bed, _other) = beds_with_submodule();
+    let started = bed.folder.path().join("started");
+    let program = format!("touch '{}'; cat", started.display());
+    let tree = bed.run_in(&bed.confined(), "r1").main_tree();
+    let (state, before) =
+        (tree.snapshot().unwrap(), tree.clean_up(KeepIgnored::BuildOutput, Reach::Tree).unwrap());
+    for folder in ["libs/other", "own"].map(|name| tree.path().join(name)) {
+        put(&folder, "lib.c", b"int lib;\n");
+        git_in(&folder, &["init", "-q"]);
+        put(&folder, ".gitattributes", b"* filter=own diff=own merge=own\n");
+        git_in(&folder, &["add", "-A"]);
+        git_in(
+            &folder,
+            &["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-q", "-m", "own"],
+        );
+        for key in [
+            "core.fsmonitor",
+            "filter.own.clean",
+            "filter.own.smudge",
+            "filter.own.process",
+            "diff.own.textconv",
+            "diff.own.command",
+            "diff.external",
+            "merge.own.driver",
+            "core.sshCommand",
+            "core.pager",
+            "gpg.program",
+        ] {
+            git_in(&folder, &["config", key, &program]);
+        }
+        for hook in ["post-index-change", "reference-transaction", "pre-commit", "post-checkout"] {
+            put(&folder, format!(".git/hooks/{hook}"), format!("#!/bin/sh\n{program}\n").as_bytes());
+            let path = folder.join(".git/hooks").join(hook);
+            fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        put(&folder, "lib.c", b"int evil;\n");
+    }
+    assert!(!started.exists(), "the test itself started something");
+    let after = tree.snapshot().unwrap();
+    tree.patch(&state, &after).unwrap();
+    let aftermath = tree.aftermath(&before, &state, Reach::Tree).unwrap();
+    assert!(!aftermath.leftovers.is_empty());
+    tree.undo_leftovers(&before, &aftermath.leftovers).unwrap();
+    tree.restore(&state).unwrap();
+    assert!(!started.exists());
+}

@@ -2,7 +2,7 @@
 
 use super::{CommitId, GitProgramLimits, HookFiles, ProgramWarnings, Repository, RunTrees, TreeId};
 use remand_process::Cancel;
-use remand_process::confine::Policy;
+use remand_process::confine::{ContactLog, Policy};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -79,6 +79,18 @@ impl Testbed {
         self.with_confine_script("closed", &script)
     }
 
+    /// The repository, with a sandbox that cannot be set up.
+    pub(super) fn unconfinable(&self) -> Repository {
+        let confine = self.folder.path().join("confine");
+        remand_process::testing::install(&confine, "testbed::inside");
+        let changes = r#"s|"folders":\[\]|"folders":["/var/tmp"]|; s|"storage":"[^"]*"|"storage":"/dev/null/none"|; s|"private-required":false|"private-required":true|"#;
+        let script = format!(
+            "a=$(printf '%s' \"$3\" | sed '{changes}')\nshift 4\nexec '{}' confine --policy \"$a\" -- \"$@\"",
+            confine.display()
+        );
+        self.with_confine_script("unconfinable", &script)
+    }
+
     /// The repository, with a script as the program that implements `confine`.
     fn with_confine_script(&self, name: &str, script: &str) -> Repository {
         let program = self.folder.path().join(name);
@@ -98,6 +110,7 @@ impl Testbed {
             marker: self.folder.path().display().to_string(),
             cancel: Cancel::new(),
             warnings: ProgramWarnings::default(),
+            contacts: ContactLog::default(),
         };
         Repository::discover(&self.user()).expect("a repository").with_program_limits(limits)
     }

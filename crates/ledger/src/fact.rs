@@ -59,6 +59,9 @@ pub struct Facts {
     /// What shows that the tests of the checked change can fail.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<ChangeProof>,
+    /// The hosts that checks and programs of git asked for, by program.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub hosts: BTreeMap<String, AskedHosts>,
 }
 
 /// What happened to a run's work.
@@ -315,7 +318,7 @@ pub struct Telemetry {
     pub contacts: Option<AskedHosts>,
 }
 
-/// The hosts that an agent asked for.
+/// The hosts that a program asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AskedHosts {

@@ -4,11 +4,14 @@
 //! permanent restrictions and stays its ancestor, so no descendant escapes. The report lists the restrictions that the
 //! kernel cannot enforce.
 
+#[cfg(any(target_os = "linux", test))]
 mod address_range;
 #[cfg(target_os = "linux")]
 mod capabilities;
 #[cfg(target_os = "linux")]
 mod channel;
+#[cfg(target_os = "linux")]
+mod contact_record;
 mod contacts;
 #[cfg(target_os = "linux")]
 mod devices;
@@ -23,12 +26,14 @@ mod gateway;
 mod hello;
 #[cfg(target_os = "linux")]
 mod init;
+#[cfg(target_os = "linux")]
 mod isolation;
 #[cfg(target_os = "linux")]
 mod landlocked;
 mod limits;
 #[cfg(target_os = "linux")]
 mod mounting;
+#[cfg(target_os = "linux")]
 mod mounts;
 #[cfg(target_os = "linux")]
 mod namespaces;
@@ -54,7 +59,7 @@ mod upstream;
 mod view;
 mod walls;
 
-pub use contacts::{Contacts, Traffic};
+pub use contacts::{ContactLog, Contacts, Traffic};
 pub use enforcement::{Enforcement, EnforcementLevel};
 pub use policy::{ConfineError, Policy, PrivateFolders, TEMPORARY_FOLDERS, UNCONFINED};
 pub use privacy::Privacy;
@@ -98,8 +103,8 @@ fn ground(namespaces: bool) -> Ground {
 /// Whether this machine can give a program a private network and private folders. Only a process with one thread can
 /// test this.
 fn can_isolate(exe: &Path) -> bool {
-    let private = PrivateFolders { required: true, ..PrivateFolders::default() };
-    let policy = Policy { private: Some(private), ..Policy::default() };
+    let private = Some(PrivateFolders::default());
+    let policy = Policy { private, private_required: true, ..Policy::default() };
     let started = wrap(exe, &policy, &["true".into()]).ok().and_then(|argv| {
         let (program, rest) = argv.split_first()?;
         let mut command = std::process::Command::new(program);
@@ -148,6 +153,10 @@ pub fn keep_inherited_files() {
 
 /// Starts `argv` restricted by the policy and exits with the program's status; returns only on failure.
 pub fn run_confined(policy: &Policy, argv: &[OsString]) -> Result<Infallible, ConfineError> {
+    start_confined(policy, argv).inspect_err(|error| policy.record_failure(error))
+}
+
+fn start_confined(policy: &Policy, argv: &[OsString]) -> Result<Infallible, ConfineError> {
     let (program, rest) = argv.split_first().ok_or(ConfineError::NoProgram)?;
     #[cfg(target_os = "linux")]
     {
@@ -188,9 +197,9 @@ fn start_session() {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod confine_tests;
 #[cfg(all(test, target_os = "linux"))]
 mod isolation_tests;
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod service_tests;

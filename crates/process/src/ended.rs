@@ -1,5 +1,6 @@
 //! The end of a job, and its output.
 
+use super::confine::Contacts;
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
@@ -15,6 +16,8 @@ pub struct JobEnd {
     pub strays: usize,
     /// The resource limit that the job was killed for.
     pub exceeded: Option<ExceededLimit>,
+    /// The hosts that it asked for; `None` if its network was not watched.
+    pub contacts: Option<Contacts>,
 }
 
 /// A resource limit that a job exceeded, with the value of the limit.

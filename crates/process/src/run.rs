@@ -1,7 +1,7 @@
 //! Runs one job to its end.
 
 use super::cancel::Cancel;
-use super::confine::UNCONFINED;
+use super::confine::{Contacts, UNCONFINED};
 use super::ended::{CapturedOutput, Exit, JobEnd};
 use super::job::{ProcessJob, Survivors};
 use super::lookup::{self, SpawnError};
@@ -40,7 +40,13 @@ fn run_to_end(job: &ProcessJob, cancel: &Cancel, watch: Option<LineWatch>) -> Re
             duration: Duration::ZERO,
             strays: 0,
             exceeded: None,
+            contacts: None,
         });
+    }
+    let record = job.confine.as_ref().and_then(|confined| confined.policy.contacts.as_deref());
+    if let Some(record) = record {
+        // An earlier program may have left it. If it cannot be removed, its contacts count for this program, too.
+        let _ = std::fs::remove_file(record);
     }
     let mut running =
         Running::start(job, command, watch).map_err(|error| lookup::start_error(&program, error))?;
@@ -62,7 +68,7 @@ fn run_to_end(job: &ProcessJob, cancel: &Cancel, watch: Option<LineWatch>) -> Re
         | Exit::TimedOut
         | Exit::Silent
         | Exit::Lingered
-        | Exit::Cancelled => Ok(end),
+        | Exit::Cancelled => Ok(JobEnd { contacts: record.and_then(Contacts::read), ..end }),
     }
 }
 

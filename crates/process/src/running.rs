@@ -175,7 +175,7 @@ impl Running {
         }
         let (duration, stdout, stderr) =
             (self.start.elapsed(), output_of(&self.stdout), output_of(&self.stderr));
-        JobEnd { exit, stdout, stderr, started, duration, strays, exceeded }
+        JobEnd { exit, stdout, stderr, started, duration, strays, exceeded, contacts: None }
     }
 
     fn ask_to_end(&mut self, grace: Duration) {

@@ -13,12 +13,16 @@ const ARGV: &str = "REMAND_TEST_ARGV";
 
 /// Writes a script that starts this test binary again, in the role of `remand confine`. `test` is the full name of a
 /// test that only calls [`act_as_confine`].
+///
+/// Tests have several threads, and such a process cannot enter a user namespace. So for an ordinary user, the script enters one.
 pub fn install(program: &Path, test: &str) {
     let exe = std::env::current_exe().expect("this binary");
     let script = format!(
         "#!/bin/sh\n[ \"$1 $2 $4\" = 'confine --policy --' ] || exit 99\nexport {POLICY}=\"$3\"\nshift 4\n\
          export {ARGV}=\"$1\"\nshift\nfor a; do {ARGV}=\"${ARGV}$(printf '\\037')$a\"; done\n\
-         exec '{}' --exact {test} --nocapture --quiet\n",
+         user='unshare --user --map-current-user --keep-caps'\n\
+         if [ \"$(id -u)\" = 0 ] || ! $user true 2>/dev/null; then user=; fi\n\
+         exec $user '{}' --exact {test} --nocapture --quiet\n",
         exe.display()
     );
     fs::write(program, script).expect("a script");

@@ -177,6 +177,35 @@ fn hosts_that_an_agent_may_not_reach_are_in_the_evidence_and_do_not_fail_the_dis
     assert!(place.remand(&["evidence"]).out.contains("named.invalid"));
 }
 
+// BX-05
+#[test]
+fn hosts_that_checks_and_programs_of_git_ask_for_are_in_the_evidence() {
+    let place = Place::new();
+    let ask = |host: &str| format!("curl -sS -m 5 https://{host}/ 2>/dev/null || true");
+    place.write("remand.toml", &format!("{TRIVIAL}\n[checks.ask]\ncommand = \"{}\"\n", ask("check.invalid")));
+    place.write(".gitattributes", "*.asked filter=ask\n");
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-q", "-m", "Checks"]);
+    place.git(&["config", "filter.ask.clean", &format!("cat; {}", ask("filter.invalid"))]);
+    let hook = place.project().join(".git/hooks/pre-commit");
+    std::fs::write(&hook, format!("#!/bin/sh\n{}\n", ask("hook.invalid"))).expect("a hook");
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("the mode");
+    let work = role("implementer").writes("sums/sub.py", SUB).writes("a.asked", "x\n").says(implemented(""));
+    let shown = place.quick(&Script::quick().with(work), &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let (record, evidence) = (record(&place), place.remand(&["evidence"]).out);
+    for (program, host) in [
+        ("the check `ask`", "check.invalid"),
+        ("a hook", "hook.invalid"),
+        ("a filter or merge driver", "filter.invalid"),
+    ] {
+        let says = format!("{program} tried to reach {host}, which is not allowed");
+        assert!(record.says(NoteKind::Warning, &says), "{says}: {:?}", record.notes);
+        let program = program.replace('`', "'");
+        assert!(evidence.contains(&format!("| {host} | {program} | ")), "{evidence}");
+    }
+}
+
 // CORE-05 CORE-17
 #[test]
 fn an_exceeded_limit_is_named_and_fails_the_dispatch() {

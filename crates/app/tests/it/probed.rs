@@ -69,8 +69,11 @@ fn victim_folder() -> TempDir {
     for name in ["out", "reports"] {
         fs::create_dir(folder.path().join(name)).expect("a folder");
     }
-    for name in ["probe.py", "victim.py"] {
-        fs::copy(crate::root().join("fixtures/probe").join(name), folder.path().join(name)).expect("a copy");
+    for file in fs::read_dir(crate::root().join("fixtures/probe")).expect("the probe") {
+        let file = file.expect("a file");
+        if file.path().is_file() {
+            fs::copy(file.path(), folder.path().join(file.file_name())).expect("a copy");
+        }
     }
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("the mode");
     folder
@@ -185,16 +188,20 @@ fn attack(user: User, namespaces: Namespaces) -> Reports {
     let path_of = |name: &str| folder.path().join(name);
     let check = format!("[checks.probe]\ncommand = \"{}\"\n", probe_in(folder.path(), None));
     place.write("remand.toml", &format!("{TRIVIAL}\n{check}"));
-    place.write(".gitattributes", "*.probed filter=probe\n");
+    place.write(".gitattributes", "*.probed filter=probe\n*.merged merge=probe\n");
     place.git(&["add", "-A"]);
     place.git(&["commit", "-q", "-m", "Checks"]);
-    let report = path_of("reports/filter").display().to_string();
-    let filter = format!(
-        "cat >/dev/null; test -e {report} || {} >&2; echo probed",
-        probe_in(folder.path(), Some("filter"))
-    );
-    fs::write(path_of("filter.sh"), filter).expect("a filter");
-    place.git(&["config", "filter.probe.clean", &format!("sh {}", path_of("filter.sh").display())]);
+    for (name, setting, before, after) in [
+        ("filter", "filter.probe.clean", "cat >/dev/null; ", "; echo probed"),
+        ("driver", "merge.probe.driver", "", "; exit 1"),
+    ] {
+        let report = path_of("reports").join(name).display().to_string();
+        let probe = probe_in(folder.path(), Some(name));
+        let script = path_of(&format!("{name}.sh"));
+        fs::write(&script, format!("{before}test -e {report} || {probe} >&2{after}")).expect("a script");
+        place.git(&["config", setting, &format!("sh {}", script.display())]);
+    }
+    diverge(&place);
     let hook = place.project().join(".git/hooks/pre-commit");
     fs::write(&hook, format!("#!/bin/sh\nexec {}\n", probe_in(folder.path(), Some("hook")))).expect("a hook");
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).expect("the mode");
@@ -214,9 +221,6 @@ fn attack(user: User, namespaces: Namespaces) -> Reports {
     give(folder.path(), user);
     let mut victim = Victim::start(folder.path(), user, &hidden);
 
-    let agent = format!("rehearsal:{script}");
-    let mut command = place.command(&["run", REQUEST, "--workflow", "quick", "--agent", &agent]);
-    command.env("PATH", path());
     let mut words = prefix(user);
     if namespaces == Namespaces::Refused {
         let unshare =
@@ -225,14 +229,22 @@ fn attack(user: User, namespaces: Namespaces) -> Reports {
     }
     let open = [path_of("out"), hidden].map(|path| path.display().to_string());
     words.extend(["sh", "-c", WITH_OPEN_FILES, "sh"].map(String::from).into_iter().chain(open));
-    let mut command = with_prefix(&command, words);
-    let started = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
-    victim.expose(folder.path(), started.id());
-    let output = started.wait_with_output().expect("an end");
-    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    assert!(output.status.success(), "{text:?}");
-
+    let agent = format!("rehearsal:{script}");
+    let run = ["run", REQUEST, "--workflow", "quick", "--agent", &agent];
+    let ends_with = |arguments: &[&str], code: i32| {
+        let mut command = place.command(arguments);
+        command.env("PATH", path());
+        let mut command = with_prefix(&command, words.clone());
+        let started = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+        victim.expose(folder.path(), started.id());
+        let output = started.wait_with_output().expect("an end");
+        let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        assert_eq!(output.status.code(), Some(code), "{text:?}");
+    };
+    ends_with(&run, 0);
     let (run, reader) = (place.latest().run, place.reader());
+    ends_with(&["land", "diverged"], 10);
+
     let blob = |id| String::from_utf8_lossy(&reader.blob(id).expect("a blob")).into_owned();
     let mut by_place = Vec::new();
     for row in reader.dispatches(&run).expect("dispatches") {
@@ -242,11 +254,23 @@ fn attack(user: User, namespaces: Namespaces) -> Reports {
     let checks = reader.checks(&run, CheckFilter::default()).expect("checks");
     let probed = checks.iter().filter(|row| row.name == "probe").filter_map(|row| row.output);
     by_place.extend(probed.map(|output| ("check", blob(output))));
-    for name in ["hook", "filter"] {
+    for name in ["hook", "filter", "driver"] {
         by_place.push((name, fs::read_to_string(path_of("reports").join(name)).unwrap_or_default()));
     }
     let harm = victim.harm();
     Reports { by_place, harm }
+}
+
+/// Makes a branch whose merge into the main branch needs a merge driver.
+fn diverge(place: &Place) {
+    place.git(&["checkout", "-q", "-B", "main"]);
+    place.git(&["checkout", "-q", "-b", "diverged"]);
+    for (branch, text) in [("diverged", "theirs\n"), ("main", "ours\n")] {
+        place.git(&["checkout", "-q", branch]);
+        place.write("list.merged", text);
+        place.git(&["add", "-A"]);
+        place.git(&["commit", "-q", "-m", branch]);
+    }
 }
 
 /// The operations that ended otherwise than expected, and the walls that were open.
@@ -259,7 +283,7 @@ fn judge(reports: &Reports, has_namespaces: bool) -> (Vec<String>, BTreeSet<Stri
             .map(|line| line.split('\t').collect())
             .filter(|row: &Vec<&str>| row.len() == 4)
             .collect();
-        assert!(rows.len() > 250, "{place}: {report}");
+        assert!(rows.len() > 380, "{place}: {report}");
         seen.insert(*place);
         for row in rows {
             let is_done = !row[3].starts_with("refused");
@@ -280,7 +304,7 @@ fn judge(reports: &Reports, has_namespaces: bool) -> (Vec<String>, BTreeSet<Stri
             }
         }
     }
-    assert_eq!(seen, BTreeSet::from(["agent", "check", "filter", "hook", "reviewer"]));
+    assert_eq!(seen, BTreeSet::from(["agent", "check", "driver", "filter", "hook", "reviewer"]));
     (problems, open)
 }
 

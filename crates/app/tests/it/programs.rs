@@ -17,6 +17,7 @@ pub mod desk;
 mod failing;
 mod greeting;
 mod mixed;
+mod named;
 mod own;
 mod patient;
 mod protocol;

@@ -1,7 +1,7 @@
-//! The hosts that the agents of a run asked for.
+//! The hosts that the agents, checks and hooks of a run asked for.
 
 use remand_kernel::Event;
-use remand_ledger::fact::HostTraffic;
+use remand_ledger::fact::{AskedHosts, HostTraffic};
 use remand_ledger::query::DispatchRow;
 use remand_ledger::{LedgerError, Reader, RunId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,15 +12,17 @@ pub struct RunHosts {
     pub rows: BTreeMap<String, HostRow>,
     pub watched: u64,
     pub unwatched: u64,
-    /// Whether an agent asked for more hosts than are listed.
+    /// Whether a program asked for more hosts than are listed.
     pub more: bool,
 }
 
 /// One host.
 #[derive(Debug, Default)]
 pub struct HostRow {
-    pub roles: BTreeSet<String>,
-    pub dispatches: u64,
+    /// The roles of agents, and other programs.
+    pub programs: BTreeSet<String>,
+    /// The number of dispatches and other commands.
+    pub times: u64,
     /// `None` if it was refused.
     pub traffic: Option<HostTraffic>,
 }
@@ -31,6 +33,9 @@ impl RunHosts {
             reader.dispatches(run)?.into_iter().map(|row| (row.command.clone(), row)).collect();
         let mut hosts = RunHosts::default();
         reader.each_event(run, 0, |event| {
+            for (program, asked) in &event.facts.hosts {
+                hosts.add(program, asked);
+            }
             let (Event::Ended { id, .. }, Some(telemetry)) = (&event.event, &event.facts.telemetry) else {
                 return;
             };
@@ -40,23 +45,27 @@ impl RunHosts {
                 return;
             };
             hosts.watched += 1;
-            hosts.more |= asked.more;
-            for (host, traffic) in &asked.reached {
-                let total = hosts.row(host, dispatch).traffic.get_or_insert_default();
-                total.sent += traffic.sent;
-                total.received += traffic.received;
-            }
-            for host in asked.refused.iter().filter(|host| !asked.reached.contains_key(*host)) {
-                hosts.row(host, dispatch);
-            }
+            hosts.add(&dispatch.role, asked);
         })?;
         Ok(hosts)
     }
 
-    fn row(&mut self, host: &str, dispatch: &DispatchRow) -> &mut HostRow {
+    fn add(&mut self, program: &str, asked: &AskedHosts) {
+        self.more |= asked.more;
+        for (host, traffic) in &asked.reached {
+            let total = self.row(host, program).traffic.get_or_insert_default();
+            total.sent += traffic.sent;
+            total.received += traffic.received;
+        }
+        for host in asked.refused.iter().filter(|host| !asked.reached.contains_key(*host)) {
+            self.row(host, program);
+        }
+    }
+
+    fn row(&mut self, host: &str, program: &str) -> &mut HostRow {
         let row = self.rows.entry(host.to_string()).or_default();
-        row.roles.insert(dispatch.role.clone());
-        row.dispatches += 1;
+        row.programs.insert(program.to_string());
+        row.times += 1;
         row
     }
 }

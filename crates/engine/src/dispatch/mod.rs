@@ -18,6 +18,7 @@ mod transcript;
 mod warm_start;
 
 use crate::artifacts::{self, content};
+use crate::asked_hosts;
 use crate::clock;
 use crate::pinned::{AgentChoice, PinnedRole};
 use crate::site::{Job, LaneTree, Trouble};
@@ -627,7 +628,7 @@ impl Prepared<'_> {
             tokens: agent_report.tokens,
             price: agent_report.price.clone(),
             brief: self.sizes.clone(),
-            contacts: surroundings::asked_hosts(self),
+            contacts: ended.contacts.as_ref().map(|asked| asked_hosts::stored(asked, &self.job.site)),
         });
         blobs.extend([prompt, output]);
     }

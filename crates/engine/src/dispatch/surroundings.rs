@@ -1,13 +1,12 @@
 //! The surroundings of an agent's process: environment, home, sandbox and limits.
 
 use super::{Prepared, note};
+use crate::asked_hosts;
 use crate::site::Trouble;
 use remand_agents::driver::{Launch, read_agent_file};
 use remand_git::remove;
-use remand_ledger::fact::{AskedHosts, HostTraffic, Note, NoteKind};
-use remand_process::confine::{
-    Contacts, Enforcement, Policy, Privacy, PrivateFolders, TEMPORARY_FOLDERS, Traffic, programs,
-};
+use remand_ledger::fact::{Note, NoteKind};
+use remand_process::confine::{Enforcement, Policy, Privacy, PrivateFolders, TEMPORARY_FOLDERS, programs};
 use remand_process::{Confinement, JobEnd, ProcessJob, ProcessLimits};
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
@@ -18,9 +17,6 @@ pub const AGENT: &str = "REMAND_AGENT";
 
 /// Maximum size of the list of refused commands, in bytes.
 const MAX_REFUSED_BYTES: usize = 256 * 1024;
-
-/// Maximum number of refused hosts in a sentence.
-const MAX_LISTED: usize = 20;
 
 /// The agent's process, ready to start.
 pub fn process(prepared: &Prepared<'_>) -> Result<ProcessJob, Trouble> {
@@ -125,7 +121,7 @@ fn policy(prepared: &Prepared<'_>, process: &ProcessJob, launch: Launch) -> Poli
     let temporary = TEMPORARY_FOLDERS.map(PathBuf::from).into_iter();
     let own_folders = PrivateFolders {
         // In a private folder, attempts to read what is hidden there would go unnoticed.
-        folders: temporary.filter(|folder| !holds_hidden(folder)).collect(),
+        folders: temporary.filter(|folder| folder.is_dir() && !holds_hidden(folder)).collect(),
         storage: prepared.folder.private(),
         ..PrivateFolders::default()
     };
@@ -137,6 +133,7 @@ fn policy(prepared: &Prepared<'_>, process: &ProcessJob, launch: Launch) -> Poli
         network: prepared.role.network,
         services: launch.services,
         private: Some(own_folders),
+        private_required: settings.enforcement.isolates(),
         contacts: Some(prepared.folder.contacts()),
         listens: launch.listens,
         sockets: settings.sandbox.unix_sockets,
@@ -158,7 +155,8 @@ pub fn notes(prepared: &Prepared<'_>, ended: &JobEnd) -> Vec<Note> {
             notes.push(note(NoteKind::Warning, prepared.job.site.redact(&remand_notation::clean(&text))));
         }
     }
-    if let Some(text) = refused_contacts(&prepared.title, &contacts(prepared).unwrap_or_default()) {
+    let refusal = ended.contacts.as_ref().and_then(|asked| asked_hosts::refusal(&prepared.title, asked));
+    if let Some(text) = refusal {
         notes.push(note(NoteKind::Warning, prepared.job.site.redact(&text)));
     }
     if let Some(limit) = &ended.exceeded {
@@ -166,33 +164,6 @@ pub fn notes(prepared: &Prepared<'_>, ended: &JobEnd) -> Vec<Note> {
     }
     notes.extend(unenforced(prepared).map(|text| note(NoteKind::Degradation, text)));
     notes
-}
-
-/// The hosts that the agent asked for; `None` if its network was not watched.
-fn contacts(prepared: &Prepared<'_>) -> Option<Contacts> {
-    let read = std::fs::read(prepared.folder.contacts()).ok()?;
-    serde_json::from_slice(&read).ok()
-}
-
-/// The hosts that the agent asked for, as the ledger stores them; `None` if its network was not watched.
-pub fn asked_hosts(prepared: &Prepared<'_>) -> Option<AskedHosts> {
-    let Contacts { reached, refused, more } = contacts(prepared)?;
-    let redact = |host: &String| prepared.job.site.redact(host);
-    let traffic = |traffic: &Traffic| HostTraffic { sent: traffic.sent, received: traffic.received };
-    Some(AskedHosts {
-        reached: reached.iter().map(|(host, bytes)| (redact(host), traffic(bytes))).collect(),
-        refused: refused.iter().map(redact).collect(),
-        more,
-    })
-}
-
-/// A sentence about the hosts that the agent tried to reach and could not.
-fn refused_contacts(title: &str, contacts: &Contacts) -> Option<String> {
-    let listed: Vec<&str> = contacts.refused.iter().take(MAX_LISTED).map(String::as_str).collect();
-    let is_more = contacts.more || contacts.refused.len() > listed.len();
-    let more = if is_more { " and more" } else { "" };
-    (!listed.is_empty())
-        .then(|| format!("{title} tried to reach {}{more}, which is not allowed", listed.join(", ")))
 }
 
 /// The refused commands of the model, each once and without `-c` settings. Commands that the agent's program runs

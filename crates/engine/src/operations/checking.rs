@@ -3,8 +3,8 @@
 use crate::pinned::Cache;
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::{
-    BenchError, BenchSetup, CheckPlan, CheckProgress, CheckRequest, CheckResult, CheckRun, CheckSandbox,
-    CheckSpec, CheckWatch, Conditions, FileScope, KnownResults, LeftOut, Selection, StoredError, Workbench,
+    BenchError, BenchSetup, CheckPlan, CheckProgress, CheckRequest, CheckResult, CheckRun, CheckSpec,
+    CheckWatch, Conditions, FileScope, KnownResults, LeftOut, Selection, StoredError, Workbench,
 };
 use remand_git::{TreeId, WorkTree};
 use remand_ledger::Reader;
@@ -43,7 +43,6 @@ impl Checking<'_> {
         if run.next_check().is_none() {
             return Ok(CheckedContent { results: run.into_results(), tree: None });
         }
-        let policy = settings.sandbox_scope().check_policy();
         let (board, run_id, command) = (settings.activity.clone(), site.run.clone(), job.id.to_string());
         let on_check = CheckWatch::new(move |progress| {
             let CheckProgress { name, number, of, tests } = progress;
@@ -62,7 +61,7 @@ impl Checking<'_> {
             files: self.files,
             environment,
             scratch: site.folder().join("scratch").join(job.id.to_string()),
-            sandbox: CheckSandbox { program: settings.program.clone(), policy, marker: Some(job.marker()) },
+            sandbox: job.check_sandbox(),
             cancel: &job.cancel,
             on_check,
         };

@@ -4,8 +4,7 @@ use super::measurement::{Measurement, lane_changes};
 use super::sides::SidedChange;
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::{
-    BenchSetup, CheckPlan, CheckResult, CheckSandbox, CheckSpec, Conditions, FileScope, Parser, TaskChange,
-    Workbench,
+    BenchSetup, CheckPlan, CheckResult, CheckSpec, Conditions, FileScope, Parser, TaskChange, Workbench,
 };
 use remand_git::TreeId;
 
@@ -88,11 +87,7 @@ impl TestedChange {
             files: FileScope::Whole,
             environment: &settings.check_environment,
             scratch: site.folder().join("scratch").join(format!("{}-{}", job.id, work.name())),
-            sandbox: CheckSandbox {
-                program: settings.program.clone(),
-                policy: settings.sandbox_scope().check_policy(),
-                marker: Some(job.marker()),
-            },
+            sandbox: job.check_sandbox(),
             cancel: &job.cancel,
             on_check: remand_checks::CheckWatch::nobody(),
         };

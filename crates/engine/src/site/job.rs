@@ -2,6 +2,7 @@
 
 use super::run_site::Site;
 use crate::turn::Issuance;
+use remand_checks::CheckSandbox;
 use remand_git::RunTrees;
 use remand_kernel::ids::CommandId;
 use remand_kernel::{Program, State};
@@ -37,6 +38,17 @@ impl Job {
     pub fn time_left(&self) -> Option<Duration> {
         let left = self.state.time_left().map(Duration::from_millis);
         left.map(|left| left.saturating_sub(self.issued_at.elapsed()))
+    }
+
+    /// The sandbox of the command's checks, before the paths of a tree are added.
+    pub fn check_sandbox(&self) -> CheckSandbox {
+        let settings = self.site.settings();
+        CheckSandbox {
+            program: settings.program.clone(),
+            policy: settings.sandbox_scope().check_policy(),
+            marker: Some(self.marker()),
+            contacts: self.trees.contacts(),
+        }
     }
 
     /// The marker that identifies every process of this command.

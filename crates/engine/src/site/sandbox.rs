@@ -6,7 +6,7 @@ use crate::redact::Redactor;
 use remand_git::{GitProgramLimits, ProgramWarnings, Repository};
 use remand_ledger::RunId;
 use remand_process::Cancel;
-use remand_process::confine::{Policy, Privacy, memory_of_machine};
+use remand_process::confine::{ContactLog, Policy, Privacy, memory_of_machine};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -25,6 +25,8 @@ pub struct SandboxScope<'s> {
     pub state_root: &'s Path,
     pub repository: &'s Repository,
     pub sandbox: &'s Sandbox,
+    /// Whether this machine gives programs namespaces. Then none starts without them.
+    pub isolated: bool,
     pub redactor: &'s Redactor,
 }
 
@@ -55,6 +57,7 @@ impl SandboxScope<'_> {
             memory_of_all: self.sandbox.memory.map(|bytes| bytes.max(memory_of_machine() / 2)),
             disk: self.sandbox.disk,
             file_size: self.sandbox.file_size,
+            private_required: self.isolated,
             ..Policy::default()
         }
     }
@@ -89,6 +92,7 @@ impl SandboxScope<'_> {
             marker: marker.to_string(),
             cancel: cancel.clone(),
             warnings: ProgramWarnings::default(),
+            contacts: ContactLog::default(),
         }
     }
 
@@ -114,6 +118,7 @@ impl Settings {
             state_root: self.home.state_root(),
             repository: &self.repository,
             sandbox: &self.sandbox,
+            isolated: self.enforcement.isolates(),
             redactor: &self.redactor,
         }
     }

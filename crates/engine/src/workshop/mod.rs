@@ -6,6 +6,7 @@ mod panics;
 mod running;
 
 use crate::activity::ActivityBoard;
+use crate::asked_hosts;
 use crate::dispatch;
 use crate::host::faults::{FaultPoint, reached};
 use crate::host::{CommandReply, Effects, RunAt};
@@ -241,6 +242,12 @@ fn perform(job: &Job, command: &Command) -> CommandEnding {
     let to_note = |text: String| Note::new(NoteKind::Degradation, text);
     let warnings = job.site.trees.take_warnings().into_iter().chain(job.trees.take_warnings());
     ending.facts.notes.extend(warnings.map(to_note));
+    for (program, contacts) in job.trees.contacts().take() {
+        let refusal = asked_hosts::refusal(&program, &contacts);
+        let refusal = refusal.map(|text| Note::new(NoteKind::Warning, job.site.redact(&text)));
+        ending.facts.notes.extend(refusal);
+        ending.facts.hosts.insert(program, asked_hosts::stored(&contacts, &job.site));
+    }
     ending
 }
 

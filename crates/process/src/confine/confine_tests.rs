@@ -570,12 +570,12 @@ fn private_policy(lab: &Lab) -> Policy {
         copied: vec![lab.path("home/.cache")],
         storage: lab.path("storage"),
         empties_hidden: true,
-        required: true,
     };
     Policy {
         hidden: vec![lab.path("home"), lab.path("home/.cargo/credentials.toml"), lab.path("outside")],
         shown: vec![lab.path("home/.cargo")],
         private: Some(private),
+        private_required: true,
         ..lab.policy()
     }
 }

@@ -39,6 +39,12 @@ impl Enforcement {
         Enforcement { files: level(Wall::Content), network: level(Wall::Network), walls }
     }
 
+    /// Whether programs get namespaces.
+    pub fn isolates(&self) -> bool {
+        let is_held = |state: &WallState| state.wall == Wall::Visibility && state.level == WallLevel::Held;
+        self.walls.iter().any(is_held)
+    }
+
     /// The restrictions that are not fully enforced, as text for the evidence.
     pub fn gaps(&self) -> Vec<String> {
         self.walls.iter().filter_map(WallState::gap).collect()

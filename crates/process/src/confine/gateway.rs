@@ -4,7 +4,8 @@
 //! name. Threads of the supervisor, which stays outside, accept its connections and connect to the real service. So the
 //! program needs no settings for a proxy, and TLS is between the program and the service.
 
-use super::contacts::{ContactRecord, Traffic};
+use super::contact_record::ContactRecord;
+use super::contacts::Traffic;
 use super::hello::{ClientHello, NamedHost};
 use super::packets::{self, PacketWatch};
 use super::service::ServiceAddress;
@@ -41,6 +42,7 @@ fn placeholder(number: u16) -> IpAddr {
 /// The listeners for all services, in the private network.
 pub(super) struct PrivateNetwork {
     services: Vec<ServiceAddress>,
+    names: BTreeMap<String, IpAddr>,
     listeners: Vec<(TcpListener, ServiceAddress)>,
     packets: OwnedFd,
 }
@@ -84,7 +86,7 @@ impl ServicePlaces {
                 Err(error) => return Err(error),
             }
         }
-        Ok(PrivateNetwork { services: services.to_vec(), listeners, packets })
+        Ok(PrivateNetwork { services: services.to_vec(), names: self.names, listeners, packets })
     }
 }
 
@@ -99,7 +101,7 @@ impl PrivateNetwork {
     pub fn serve(self, contacts: Option<File>) -> io::Result<ServedNetwork> {
         let connections = Arc::new(AtomicUsize::new(0));
         let record = Arc::new(ContactRecord::new(contacts));
-        let watch = Arc::new(PacketWatch::new(self.packets, self.services));
+        let watch = Arc::new(PacketWatch::new(self.packets, self.services, self.names));
         let (own_watch, own_record) = (Arc::clone(&watch), Arc::clone(&record));
         spawn(move || own_watch.run(&own_record))?;
         for (listener, service) in self.listeners {

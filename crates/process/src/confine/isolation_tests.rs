@@ -12,9 +12,8 @@ use std::time::{Duration, Instant};
 
 /// A policy whose program is in namespaces.
 fn isolated(lab: &Lab) -> Policy {
-    let private =
-        PrivateFolders { storage: lab.path("storage"), required: true, ..PrivateFolders::default() };
-    Policy { private: Some(private), ..lab.policy() }
+    let private = PrivateFolders { storage: lab.path("storage"), ..PrivateFolders::default() };
+    Policy { private: Some(private), private_required: true, ..lab.policy() }
 }
 
 fn is_alive(pid: i32) -> bool {

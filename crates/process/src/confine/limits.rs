@@ -88,6 +88,7 @@ pub(super) fn end_first_without_memory(process: &str) {
 ///
 /// The limit also holds for this process until the program has started. If it could be too low for that, the program gets
 /// it just after its start.
+#[cfg(target_os = "linux")]
 pub(super) fn start_with_memory<T>(
     bytes: Option<u64>,
     start: impl FnOnce() -> Result<T, ConfineError>,
@@ -112,6 +113,7 @@ pub(super) fn start_with_memory<T>(
 }
 
 /// The private writable memory of this process, in bytes.
+#[cfg(target_os = "linux")]
 fn own_data() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmData:")).unwrap_or_default();

@@ -1,11 +1,12 @@
 //! Watches the packets of a private network, to record which hosts the program tries to reach. It blocks nothing: no
 //! packet that it sees leaves the private network.
 
-use super::contacts::ContactRecord;
+use super::contact_record::ContactRecord;
 use super::service::ServiceAddress;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, eth, recv, socket_with};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -39,16 +40,22 @@ pub(super) fn open() -> io::Result<OwnedFd> {
 pub(super) struct PacketWatch {
     packets: OwnedFd,
     services: Vec<ServiceAddress>,
+    /// The names of services with their addresses in the private network.
+    names: BTreeMap<String, IpAddr>,
     own_name: String,
     /// Held while packets are read, until they are recorded.
     reading: Mutex<()>,
 }
 
 impl PacketWatch {
-    pub fn new(packets: OwnedFd, services: Vec<ServiceAddress>) -> PacketWatch {
+    pub fn new(
+        packets: OwnedFd,
+        services: Vec<ServiceAddress>,
+        names: BTreeMap<String, IpAddr>,
+    ) -> PacketWatch {
         let own_name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let own_name = own_name.trim().to_ascii_lowercase();
-        PacketWatch { packets, services, own_name, reading: Mutex::new(()) }
+        PacketWatch { packets, services, names, own_name, reading: Mutex::new(()) }
     }
 
     /// Records attempts until the socket fails.
@@ -105,8 +112,15 @@ impl PacketWatch {
             Attempt::Outside(address, protocol) => {
                 (!is_service(&address)).then(|| format!("{address} ({})", title(protocol)))
             }
-            Attempt::Unanswered(address, protocol) => is_used_outside(address.port(), protocol)
-                .then(|| format!("{address} of this machine ({})", title(protocol))),
+            Attempt::Unanswered(address, protocol) => {
+                let (port, title) = (address.port(), title(protocol));
+                let service = self.names.iter().find(|(_, place)| **place == address.ip());
+                match service {
+                    Some((name, _)) => Some(format!("{name}:{port} ({title})")),
+                    None => is_used_outside(port, protocol)
+                        .then(|| format!("{address} of this machine ({title})")),
+                }
+            }
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::service::ServiceAddress;
 use serde::{Deserialize, Serialize};
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// What a confined process may do; the default is to read and to compute.
@@ -34,6 +35,8 @@ pub struct Policy {
     /// Gives the program a private network and private folders where the kernel supports it, so that it can use them
     /// freely.
     pub private: Option<PrivateFolders>,
+    /// Whether the program must not start without them, because this machine can provide them.
+    pub private_required: bool,
     /// Bytes of private writable memory per process.
     pub memory: Option<u64>,
     /// Bytes of memory of all its processes together, if the engine measures them.
@@ -47,8 +50,10 @@ pub struct Policy {
     pub processes: Option<u64>,
     /// File to write the `Enforcement` to, as JSON, before the program starts.
     pub report: Option<PathBuf>,
-    /// File to write the `Contacts` of a private network to, as JSON.
+    /// File to add the `Contacts` of a private network to, as JSON.
     pub contacts: Option<PathBuf>,
+    /// File to add a line to if the program cannot be confined, for programs that the engine does not start itself.
+    pub failures: Option<PathBuf>,
     /// Whether the supervisor stops after the program ends, until its parent has killed the remaining processes and
     /// continues it.
     pub watched: bool,
@@ -56,8 +61,16 @@ pub struct Policy {
 
 impl Policy {
     /// Whether the program gets a private network and does not need the shared one.
+    #[cfg(target_os = "linux")]
     pub(super) fn has_private_network(&self) -> bool {
         self.private.is_some() && !self.network
+    }
+
+    pub(super) fn record_failure(&self, error: &ConfineError) {
+        let Some(path) = &self.failures else { return };
+        let opened = File::options().append(true).create(true).open(path);
+        // The status of this process shows the failure, too.
+        let _ = opened.and_then(|mut file| writeln!(file, "{}", error.chain()));
     }
 
     /// Parses a policy from JSON, or from the JSON file with this path.
@@ -97,8 +110,6 @@ pub struct PrivateFolders {
     /// Whether hidden folders look empty. Otherwise reading them is denied, which makes the attempt visible; then a
     /// private folder must not contain a hidden one.
     pub empties_hidden: bool,
-    /// Whether the program must not start without them.
-    pub required: bool,
 }
 
 /// Why a process could not be confined; the program has not started.

@@ -1,5 +1,6 @@
 //! The address of a service that a program may reach.
 
+#[cfg(any(target_os = "linux", test))]
 use super::address_range::AddressRange;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -81,6 +82,7 @@ impl ServiceAddress {
     }
 
     /// Whether its name may lead to this address. A numeric host has only one address.
+    #[cfg(any(target_os = "linux", test))]
     pub(super) fn may_be_at(&self, address: IpAddr) -> bool {
         self.number().is_some()
             || match AddressRange::of(address) {

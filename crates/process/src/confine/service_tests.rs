@@ -15,11 +15,11 @@ const NAME: &str = "model.invalid";
 
 /// A policy like that of an agent: hidden folders are denied, the network is private.
 fn agent_policy(lab: &Lab, services: &[String]) -> Policy {
-    let private =
-        PrivateFolders { storage: lab.path("storage"), required: true, ..PrivateFolders::default() };
+    let private = PrivateFolders { storage: lab.path("storage"), ..PrivateFolders::default() };
     Policy {
         hidden: vec![lab.path("outside")],
         private: Some(private),
+        private_required: true,
         services: services.iter().map(|text| ServiceAddress::parse(text).expect("an address")).collect(),
         contacts: Some(lab.path("contacts.json")),
         ..lab.policy()
@@ -37,7 +37,7 @@ fn greeter() -> u16 {
     let greet = |mut stream: TcpStream| {
         let mut said = [0; 4096];
         let length = stream.read(&mut said)?;
-        write!(stream, "heard {length}")
+        stream.write_all(format!("heard {length}").as_bytes())
     };
     thread::spawn(move || listener.incoming().flatten().for_each(|stream| drop(greet(stream))));
     port
@@ -54,7 +54,7 @@ fn proxy() -> u16 {
         let host = request.split_whitespace().nth(1).unwrap_or_default().to_string();
         stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n")?;
         let length = stream.read(&mut said)?;
-        write!(stream, "{host} heard {length}")
+        stream.write_all(format!("{host} heard {length}").as_bytes())
     };
     thread::spawn(move || listener.incoming().flatten().for_each(|stream| drop(serve(stream))));
     port
@@ -90,10 +90,11 @@ fn a_service_is_reached_by_its_name_through_the_user_s_proxy_and_only_with_tls_f
     let lab = Lab::new();
     let start = hello(NAME);
     let script = format!(
-        "env | grep -i _proxy\n({})\n({})\n({})",
+        "env | grep -i _proxy\n({})\n({})\n({})\n({})",
         talk(NAME, 443, &start),
         talk(NAME, 443, &hello("other.example")),
         talk(NAME, 443, b"GET / HTTP/1.1\r\n\r\n"),
+        talk(NAME, 444, &start),
     );
     let mut job = lab.job(agent_policy(&lab, &[NAME.to_string()]), &script);
     job.environment.insert("HTTPS_PROXY".into(), format!("http://127.0.0.1:{}", proxy()).into());
@@ -103,8 +104,11 @@ fn a_service_is_reached_by_its_name_through_the_user_s_proxy_and_only_with_tls_f
     assert!(!done.stdout.text().contains("_PROXY"), "{}", done.stdout.text());
     let contacts = contacts(&lab);
     assert!(contacts.reached.contains_key(&format!("{NAME}:443")), "{contacts:?}");
-    let refused =
-        [format!("other.example through {NAME}:443"), format!("something other than TLS through {NAME}:443")];
+    let refused = [
+        format!("{NAME}:444 (TCP)"),
+        format!("other.example through {NAME}:443"),
+        format!("something other than TLS through {NAME}:443"),
+    ];
     assert_eq!(contacts.refused, refused.into());
 }
 

@@ -66,7 +66,7 @@ pub(super) fn supervise(
 ) -> Result<Infallible, ConfineError> {
     let parent = getppid();
     let report = policy.report.as_deref().map(create_report).transpose()?;
-    let contacts = policy.contacts.as_deref().map(create_report).transpose()?;
+    let contacts = policy.contacts.as_deref().map(open_record).transpose()?;
     let mut signals =
         Signals::new([SIGCHLD, SIGCONT, SIGTERM, SIGINT, SIGQUIT, SIGHUP]).map_err(supervisor_error)?;
     super::start_session();
@@ -241,8 +241,14 @@ fn create_report(path: &Path) -> Result<File, ConfineError> {
     File::create(path).map_err(|source| ConfineError::Report { path: path.into(), source })
 }
 
+/// Opens a record to which several programs may add, one after the other.
+fn open_record(path: &Path) -> Result<File, ConfineError> {
+    let opened = File::options().read(true).write(true).create(true).truncate(false).open(path);
+    opened.map_err(|source| ConfineError::Report { path: path.into(), source })
+}
+
 fn is_required(policy: &Policy) -> bool {
-    policy.private.as_ref().is_some_and(|private| private.required)
+    policy.private.is_some() && policy.private_required
 }
 
 /// What this machine offers. Tries the filter in a short-lived thread.

@@ -20,6 +20,12 @@ use std::time::Instant;
 const FILES: u32 = 5_000;
 const ROUNDS: u32 = 30;
 
+/// Work like that of a test suite: many short programs, and files that are read, written and removed.
+const SUITE: &str = "set -e; copy=$(mktemp -d); for round in $(seq 1 ROUNDS); do git status --porcelain >/dev/null; \
+                     grep -rq no-such-text . || true; cp -r part1 \"$copy/part\"; rm -r \"$copy/part\"; \
+                     for call in 1 2 3 4 5 6 7 8 9 10; do sh -c 'exit 0'; done; done; rmdir \"$copy\"";
+const SUITE_ROUNDS: u32 = 40;
+
 /// Measures everything; `progress` receives the name of each measurement.
 pub fn measure(state: &Path, scale: Scale, progress: impl Fn(&str)) -> Result<BenchReport, CommandFailure> {
     let bench = BenchFolder::create(state)?;
@@ -32,7 +38,7 @@ pub fn measure(state: &Path, scale: Scale, progress: impl Fn(&str)) -> Result<Be
     let sandbox = sandbox(&bench, &repository, scale)?;
     progress("checks with cached results");
     let checks = cached_checks(&bench, &repository, files)?;
-    let mut figures = vec![guard, sandbox, checks];
+    let mut figures: Vec<Figure> = [guard].into_iter().chain(sandbox).chain([checks]).collect();
     figures.extend(proofs::measure(&bench, &progress)?);
     figures.extend(whole_runs::measure(&bench, scale, progress)?);
     Ok(BenchReport {
@@ -82,39 +88,65 @@ fn guard(bench: &BenchFolder, root: &Path, scale: Scale, files: u32) -> Result<F
     })
 }
 
-fn sandbox(bench: &BenchFolder, root: &Path, scale: Scale) -> Result<Figure, CommandFailure> {
-    let exe = this_program()?;
-    let storage = bench.subfolder("private")?;
-    let private = PrivateFolders { folders: vec!["/tmp".into()], storage, ..PrivateFolders::default() };
+/// Measures what the sandbox of a check adds to a program that does nothing, and to one that works like a test suite.
+fn sandbox(bench: &BenchFolder, root: &Path, scale: Scale) -> Result<[Figure; 2], CommandFailure> {
+    let private = PrivateFolders {
+        folders: vec!["/tmp".into()],
+        storage: bench.subfolder("private")?,
+        empties_hidden: true,
+        ..PrivateFolders::default()
+    };
+    // The limits are measured while the program runs, which costs time, too.
     let policy = Policy {
         read_write: vec![root.to_path_buf(), "/dev/null".into()],
+        hidden: vec![bench.subfolder("hidden")?],
         private: Some(private),
+        memory_of_all: Some(16 << 30),
+        processes: Some(1000),
+        disk: Some(16 << 30),
         ..Policy::default()
     };
-    let spawn_time = |confine: Option<Confinement>| {
-        let mut job = job(root, &["true"]);
+    let confinement = Confinement { exe: this_program()?, policy };
+    let time = |argv: &[&str], confine: Option<Confinement>| {
+        let mut job = job(root, argv);
         job.confine = confine;
         let started = Instant::now();
         run_job(&job).map(|_| started.elapsed())
     };
-    let (mut plain, mut confined) = (Durations::default(), Durations::default());
-    for _ in 0..scale.of(ROUNDS).max(5) {
-        plain.add(spawn_time(None)?);
-        confined.add(spawn_time(Some(Confinement { exe: exe.clone(), policy: policy.clone() }))?);
-    }
-    let added = confined.median().saturating_sub(plain.median());
-    Ok(Figure {
-        what: "sandbox on a spawn".to_string(),
-        value: millis(added),
-        unit: Unit::Millis,
-        goal: Goal::AtMost(10.0),
-        note: format!(
+    let compare = |argv: &[&str], rounds: u32| {
+        let (mut plain, mut confined) = (Durations::default(), Durations::default());
+        for _ in 0..rounds {
+            plain.add(time(argv, None)?);
+            confined.add(time(argv, Some(confinement.clone()))?);
+        }
+        Ok::<_, CommandFailure>((plain, confined))
+    };
+    let (plain, confined) = compare(&["true"], scale.of(ROUNDS).max(5))?;
+    let note = |plain: &Durations, confined: &Durations| {
+        format!(
             "{:.1} ms with it and {:.1} ms without; medians of {}, alternating",
             millis(confined.median()),
             millis(plain.median()),
             plain.len()
-        ),
-    })
+        )
+    };
+    let spawn = Figure {
+        what: "sandbox on a spawn".to_string(),
+        value: millis(confined.median().saturating_sub(plain.median())),
+        unit: Unit::Millis,
+        goal: Goal::AtMost(10.0),
+        note: note(&plain, &confined),
+    };
+    let suite = SUITE.replace("ROUNDS", &scale.of(SUITE_ROUNDS).to_string());
+    let (plain, confined) = compare(&["sh", "-c", &suite], 5)?;
+    let suite = Figure {
+        what: "sandbox on a test suite".to_string(),
+        value: ratio(confined.median(), plain.median()),
+        unit: Unit::Times,
+        goal: Goal::AtMost(1.02),
+        note: format!("git, searches, copies and shells; {}", note(&plain, &confined)),
+    };
+    Ok([spawn, suite])
 }
 
 /// Does the same work in two runs; the second only looks up its results in the cache.

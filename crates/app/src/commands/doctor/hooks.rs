@@ -11,7 +11,7 @@ use remand_git::{
     BranchFate, CommitMessage, FinalCommit, GitError, GitProgramLimits, HookFiles, Repository, RunTrees,
 };
 use remand_process::Cancel;
-use remand_process::confine::Policy;
+use remand_process::confine::{self, Policy};
 use remand_terminal::output::tell;
 use remand_terminal::{CommandFailure, line};
 use std::collections::BTreeMap;
@@ -100,18 +100,19 @@ fn attempt(
     let state_root = workplace::state(context, repository, config)
         .ok_or_else(|| CommandFailure::from(HomeError::NoHome))?;
     let (user_home, variables) = (environment::user_home(), environment::for_checks(&config.sandbox));
+    let program = host::program()?;
     let scope = SandboxScope {
         user_home: &user_home,
         environment: &variables,
         state_root: &state_root,
         repository,
         sandbox: &config.sandbox,
+        isolated: confine::probe(&program).isolates(),
         redactor: &host::redactor(config)?,
     };
     let run = format!("doctor-{}", std::process::id());
     let folder = std::env::temp_dir().join(format!("remand-{run}"));
-    let mut limits =
-        scope.git_program_limits(&host::program()?, folder.join("scratch"), &run, &Cancel::new());
+    let mut limits = scope.git_program_limits(&program, folder.join("scratch"), &run, &Cancel::new());
     change(&mut limits);
     let base = repository.head()?.commit;
     let limited = repository.with_program_limits(limits);

@@ -10,6 +10,7 @@ use remand_engine::home::HomeError;
 use remand_engine::site::SandboxScope;
 use remand_git::{Repository, TemporaryCheckout, private_folder};
 use remand_process::Cancel;
+use remand_process::confine::{self, ContactLog};
 use remand_terminal::CommandFailure;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -71,9 +72,15 @@ impl<'t> Trial<'t> {
             state_root: &state_root,
             repository,
             sandbox: &config.sandbox,
+            isolated: confine::probe(&program).isolates(),
             redactor: &host::redactor(config)?,
         };
-        let sandbox = CheckSandbox { program, policy: scope.check_policy(), marker: None };
+        let sandbox = CheckSandbox {
+            program,
+            policy: scope.check_policy(),
+            marker: None,
+            contacts: ContactLog::default(),
+        };
         let sandbox = sandbox.in_tree(&tree, &scratch, installed, &environment);
         environment.insert("TMPDIR".into(), scratch.clone().into_os_string());
         Ok(Trial { specs, tree, scratch, environment, sandbox, _copy: copy })

@@ -41,6 +41,10 @@ pub const KNOWN: &str = "gpt-5.5";
 pub struct Desk {
     pub place: Place,
     pub standin: Standin,
+    /// The address of the model, as the settings of the programs name it.
+    url: String,
+    /// The user's HTTP proxy.
+    proxy: Option<String>,
 }
 
 /// The folder with all tools that tests need in addition to Rust.
@@ -75,8 +79,20 @@ impl Desk {
     pub fn at(place: Place, script: &str) -> Option<Desk> {
         programs()?;
         let script = Script::parse(script, "script").expect("a script");
-        let desk = Desk { place, standin: Standin::start(script).expect("a stand-in") };
-        let url = desk.standin.url();
+        let standin = Standin::start(script).expect("a stand-in");
+        let url = standin.url();
+        Some(Desk { place, standin, url, proxy: None }.with_accounts())
+    }
+
+    /// A desk whose model is on a host with this name, which the user's proxy leads to.
+    pub fn named(place: Place, script: &str, host: &str, proxy: String) -> Option<Desk> {
+        let desk = Desk::at(place, script)?;
+        let url = desk.standin.url().replace("127.0.0.1", host);
+        Some(Desk { url, proxy: Some(proxy), ..desk }.with_accounts())
+    }
+
+    fn with_accounts(self) -> Desk {
+        let (url, desk) = (self.url.clone(), self);
         desk.write_in_home(
             ".codex/config.toml",
             &format!(
@@ -93,7 +109,7 @@ impl Desk {
                 "cost":{{"input":1,"output":2}}}}}}}}}}}}"#
             ),
         );
-        Some(desk)
+        desk
     }
 
     /// Writes a file below the user's home.
@@ -109,7 +125,8 @@ impl Desk {
         let usual = std::env::var_os("PATH").expect("PATH");
         let folders = programs().into_iter().chain(std::env::split_paths(&usual));
         command.env("PATH", std::env::join_paths(folders).expect("a path"));
-        let url = self.standin.url();
+        let url = self.url.clone();
+        command.envs(self.proxy.iter().map(|proxy| ("http_proxy", proxy)));
         for (name, value) in [
             ("ANTHROPIC_API_KEY", KEY.to_string()),
             ("ANTHROPIC_BASE_URL", url.clone()),
