@@ -470,7 +470,7 @@ impl Prepared<'_> {
         let site = &self.job.site;
         if self.role.tree {
             let (checkout, tree) = (site.repository().root(), self.lane.work.path());
-            self.packages = remand_checks::link_with_root(checkout, tree, &site.pinned.checks)?;
+            self.packages = remand_checks::link(checkout, tree, &site.pinned.checks)?;
         }
         Ok(())
     }
