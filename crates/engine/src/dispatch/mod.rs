@@ -216,7 +216,7 @@ fn prepare<'b>(
         Some(_) | None => lane,
     };
     let before = take_inventory(job, &permit, &lane)?;
-    let folder = Folder::make(job, lane.work.path())?;
+    let folder = Folder::make(job, &lane.work)?;
     let resumed = session::resume(job, dispatch, role, &lane, reader)?;
     if let Some(tree) = resumed.as_ref().and_then(|resumed| resumed.left_tree.as_ref()) {
         lane.work.restore(tree)?;
