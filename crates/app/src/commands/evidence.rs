@@ -9,8 +9,11 @@ use remand_ledger::query::CheckFilter;
 use remand_ledger::{Reader, RunId, export};
 use remand_page::{PageSite, RepositoryState};
 use remand_terminal::output::{print, print_json, tell};
+use remand_terminal::table::page_width;
 use remand_terminal::{CommandFailure, ExitCode};
+use remand_terminal::{Ink, markdown};
 use serde_json::json;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
@@ -90,7 +93,13 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         }))?;
         return Ok(ExitCode::Done);
     }
-    print(&bundle::text(&reader, &row.run).map_err(ledger_failure)?)?;
+    let page = bundle::text(&reader, &row.run).map_err(ledger_failure)?;
+    // A file or another program gets the page as it is.
+    if std::io::stdout().is_terminal() {
+        print(&markdown::render(&page, Ink::of_stdout(), page_width()))?;
+    } else {
+        print(&page)?;
+    }
     Ok(ExitCode::Done)
 }
 
