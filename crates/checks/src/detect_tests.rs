@@ -86,6 +86,26 @@ fn python_is_tested_by_pytest_if_pytest_can_be_imported() {
     assert_eq!(commands(&project.detect())[2], "2 unittest python3 -m unittest discover -v");
 }
 
+// OT-23 UP-03
+#[test]
+fn django_is_tested_by_its_own_runner_unless_pytest_has_its_plugin() {
+    let manage = "from django.core.management import execute_from_command_line\n";
+    let mut project = Project::new(&[("manage.py", manage), ("shop/tests.py", "")]);
+    project.environment.insert("PATH".into(), project.tree().join("tools").into());
+    let fake = |text: &str| {
+        project.write("tools/python3", text);
+        let path = project.tree().join("tools/python3");
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).expect("a mode");
+    };
+    fake("#!/bin/sh\n[ \"$*\" = '-c import pytest' ]\n");
+    let found = project.detect();
+    let last = found.last().expect("a check");
+    assert_eq!(last.action.typed().as_deref(), Some("python3 manage.py test --noinput -v 2"));
+    assert_eq!((last.name.as_str(), last.parser), ("django-test", Parser::Unittest));
+    fake("#!/bin/sh\nexit 0\n");
+    assert_eq!(project.detect().last().expect("a check").name, "pytest");
+}
+
 // OT-23
 #[test]
 fn a_flake_with_a_shell_wraps_the_commands_if_nix_is_installed() {

@@ -6,6 +6,7 @@
 
 use super::action::CheckAction;
 use super::spec::CheckSpec;
+use super::tree_files;
 use remand_git::{GitError, HookFiles, has_real_parents, remove_inside};
 use std::collections::BTreeSet;
 use std::io;
@@ -39,8 +40,8 @@ pub fn program_path(environment: &str, program: &str) -> String {
     format!("{environment}/{PROGRAMS}/{program}")
 }
 
-/// The Python environments whose programs the checks run, relative to the root.
-pub fn environments(specs: &[CheckSpec]) -> BTreeSet<PathBuf> {
+/// The Python environments whose programs the checks name, relative to the root.
+pub fn named_environments(specs: &[CheckSpec]) -> BTreeSet<PathBuf> {
     let environments_of = |spec: &CheckSpec| {
         let words: Vec<&str> = match &spec.action {
             CheckAction::Argv(argv) => argv.iter().map(String::as_str).collect(),
@@ -51,6 +52,30 @@ pub fn environments(specs: &[CheckSpec]) -> BTreeSet<PathBuf> {
         ENVIRONMENTS.into_iter().filter(is_named).map(|name| Path::new(&spec.folder).join(name)).collect()
     };
     specs.iter().flat_map(|spec| -> Vec<PathBuf> { environments_of(spec) }).collect()
+}
+
+/// The Python environments that checks may use: those that they name, those next to them, and the one at the root.
+pub fn environments(checkout: &Path, specs: &[CheckSpec]) -> BTreeSet<PathBuf> {
+    let folders = specs.iter().map(|spec| Path::new(&spec.folder)).chain([Path::new("")]);
+    let nearby = folders.filter_map(|folder| Some(folder.join(environment(&checkout.join(folder))?)));
+    named_environments(specs).into_iter().chain(nearby).collect()
+}
+
+/// The folders with installed packages of Node, relative to the root: those of checks, those above them, and those of the
+/// packages below. Some package managers give every package of a workspace a folder of its own.
+pub fn package_folders(checkout: &Path, specs: &[CheckSpec]) -> BTreeSet<PathBuf> {
+    let has_packages = |folder: &Path| checkout.join(folder).join(NODE_MODULES).is_dir();
+    let of_checks = specs.iter().flat_map(|spec| Path::new(&spec.folder).ancestors());
+    let roots: BTreeSet<&Path> = of_checks.chain([Path::new("")]).filter(|path| has_packages(path)).collect();
+    let mut found: BTreeSet<PathBuf> = roots.iter().map(|path| path.to_path_buf()).collect();
+    let is_below_another = |folder: &Path| folder.ancestors().skip(1).any(|above| roots.contains(above));
+    for root in roots.iter().filter(|root| !is_below_another(root)) {
+        let manifests = tree_files::all(&checkout.join(root)).into_iter().map(|file| root.join(file));
+        let members = manifests.filter(|file| file.ends_with("package.json"));
+        let members = members.filter_map(|file| file.parent().map(Path::to_path_buf));
+        found.extend(members.filter(|folder| has_packages(folder)));
+    }
+    found
 }
 
 /// The package folders of an environment, relative to it.
@@ -65,22 +90,34 @@ pub fn has_package(environment: &Path, name: &str) -> bool {
     packages(environment).iter().any(|packages| environment.join(packages).join(name).is_dir())
 }
 
-/// Links the packages that checks need, and returns the folders of the checkout that the links lead to.
+/// Links the packages that checks, hooks and agents need, and returns the folders of the checkout that the links lead to.
 pub fn link(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<Vec<PathBuf>> {
-    link_in(checkout, tree, folders(specs), environments(specs))
-}
-
-/// Links the packages that hooks and agents may need: those that checks need, and those installed at the root.
-pub fn link_with_root(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<Vec<PathBuf>> {
-    let (mut folders, mut environments) = (folders(specs), environments(specs));
-    folders.insert(Path::new(""));
-    environments.extend(environment(checkout).map(PathBuf::from));
-    link_in(checkout, tree, folders, environments)
+    let linking = Linking { checkout: &checkout.canonicalize()?, tree };
+    // An agent may have replaced a folder with a link; nothing is written through that link.
+    let has_folder =
+        |path: &Path| has_real_parents(tree, path) && tree.join(path).parent().is_some_and(Path::is_dir);
+    let mut linked = Vec::new();
+    for folder in package_folders(checkout, specs) {
+        let (from, to) = (checkout.join(&folder).join(NODE_MODULES), tree.join(&folder).join(NODE_MODULES));
+        let is_package = || tree.join(&folder).join("package.json").is_file();
+        if has_folder(&folder.join(NODE_MODULES)) && is_package() && make_folder(&to)? {
+            linking.link_packages(&from, &to)?;
+            linked.push(from);
+        }
+    }
+    for environment in environments(checkout, specs) {
+        let (from, to) = (checkout.join(&environment), tree.join(&environment));
+        if from.is_dir() && has_folder(&environment) && make_folder(&to)? {
+            linking.link_environment(&from, &to)?;
+            linked.push(from);
+        }
+    }
+    Ok(linked)
 }
 
 /// Links the packages that hooks may need into the tree that they run in.
 pub fn hook_files(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<HookFiles> {
-    let reads = link_with_root(checkout, tree, specs)?;
+    let reads = link(checkout, tree, specs)?;
     let inside = reads.iter().filter_map(|folder| folder.strip_prefix(checkout).ok());
     Ok(HookFiles { added: inside.map(Path::to_path_buf).collect(), reads })
 }
@@ -89,40 +126,6 @@ pub fn hook_files(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Resu
 pub fn unlink(checkout: &Path, tree: &Path, linked: &[PathBuf]) -> Result<(), GitError> {
     let inside = linked.iter().filter_map(|folder| folder.strip_prefix(checkout).ok());
     inside.into_iter().try_for_each(|folder| remove_inside(tree, folder))
-}
-
-/// The folders of checks and their parents.
-fn folders(specs: &[CheckSpec]) -> BTreeSet<&Path> {
-    specs.iter().flat_map(|spec| Path::new(&spec.folder).ancestors()).collect()
-}
-
-fn link_in(
-    checkout: &Path,
-    tree: &Path,
-    folders: BTreeSet<&Path>,
-    environments: BTreeSet<PathBuf>,
-) -> io::Result<Vec<PathBuf>> {
-    let linking = Linking { checkout: &checkout.canonicalize()?, tree };
-    // An agent may have replaced a folder with a link; nothing is written through that link.
-    let has_folder =
-        |path: &Path| has_real_parents(tree, path) && tree.join(path).parent().is_some_and(Path::is_dir);
-    let mut linked = Vec::new();
-    for folder in folders {
-        let (from, to) = (checkout.join(folder).join(NODE_MODULES), tree.join(folder).join(NODE_MODULES));
-        let is_package = || tree.join(folder).join("package.json").is_file();
-        if from.is_dir() && has_folder(&folder.join(NODE_MODULES)) && is_package() && make_folder(&to)? {
-            linking.link_packages(&from, &to)?;
-            linked.push(from);
-        }
-    }
-    for environment in environments {
-        let (from, to) = (checkout.join(&environment), tree.join(&environment));
-        if from.is_dir() && has_folder(&environment) && make_folder(&to)? {
-            linking.link_environment(&from, &to)?;
-            linked.push(from);
-        }
-    }
-    Ok(linked)
 }
 
 /// Links everything that is installed in the folders of these files into a copy of the checkout, for detection.
@@ -261,6 +264,37 @@ mod tests {
         fs::create_dir_all(vendored.join(NODE_MODULES)).unwrap();
         fs::write(vendored.join("package.json"), "{}").unwrap();
         assert!(link(&checkout, &vendored, &[spec]).unwrap().is_empty());
+    }
+
+    // UP-03
+    #[test]
+    fn every_package_of_a_workspace_has_its_own_folder_of_links_if_it_has_one_in_the_checkout() {
+        let folder = tempfile::tempdir().unwrap();
+        let (checkout, tree) = (folder.path().join("checkout"), folder.path().join("tree"));
+        for root in [&checkout, &tree] {
+            for package in ["", "packages/core", "packages/app"] {
+                fs::create_dir_all(root.join(package)).unwrap();
+                fs::write(root.join(package).join("package.json"), "{}").unwrap();
+            }
+        }
+        fs::create_dir_all(checkout.join("node_modules/.pnpm/left@1/node_modules/left")).unwrap();
+        let modules = checkout.join("packages/app/node_modules");
+        fs::create_dir_all(modules.join("@mono")).unwrap();
+        symlink("../../../core", modules.join("@mono/core")).unwrap();
+        symlink("../../../node_modules/.pnpm/left@1/node_modules/left", modules.join("left")).unwrap();
+        let spec = CheckSpec::new("npm-test", Tier::Two, CheckAction::argv(&["npm", "test"]));
+        let before = installed(&checkout, std::slice::from_ref(&spec));
+        let linked = link(&checkout, &tree, std::slice::from_ref(&spec)).unwrap();
+        assert_eq!(
+            linked,
+            [checkout.join("node_modules"), modules.clone()].map(|path| path.canonicalize().unwrap())
+        );
+        let target = |path: &str| fs::read_link(tree.join("packages/app/node_modules").join(path)).unwrap();
+        assert_eq!(target("@mono/core"), tree.join("packages/core"));
+        assert!(target("left").ends_with(".pnpm/left@1/node_modules/left") && target("left").is_dir());
+        assert!(!tree.join("packages/core/node_modules").exists());
+        fs::write(modules.join(".package-lock.json"), "{}").unwrap();
+        assert_ne!(installed(&checkout, &[spec]), before);
     }
 
     // OT-23

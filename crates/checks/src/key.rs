@@ -5,7 +5,7 @@
 
 use super::action::CheckAction;
 use super::context::FileScope;
-use super::installed::{NODE_MODULES, environments, packages, program_path};
+use super::installed::{NODE_MODULES, environments, package_folders, packages, program_path};
 use super::result::{CheckEnd, CheckResult};
 use super::spec::CheckSpec;
 use super::stored::{ReadBack, read_back};
@@ -57,11 +57,11 @@ impl KnownResults for BTreeMap<BlobId, CheckResult> {
 /// Fingerprint of installed packages: for Node, the modification times and lock files of the package folders; for Python,
 /// the interpreter and each package.
 pub fn installed(checkout: &Path, specs: &[CheckSpec]) -> String {
-    let folders: BTreeSet<&Path> =
-        specs.iter().flat_map(|spec| Path::new(&spec.folder).ancestors()).collect();
     let mut fingerprint = String::new();
     // A check cannot load a folder that cannot be read, so the fingerprint leaves it out.
-    for folder in folders.into_iter().map(|folder| checkout.join(folder).join(NODE_MODULES)) {
+    for folder in
+        package_folders(checkout, specs).into_iter().map(|folder| checkout.join(folder).join(NODE_MODULES))
+    {
         let Ok(data) = folder.metadata() else { continue };
         fingerprint.push_str(&format!("{} {:?}\n", folder.display(), data.modified().ok()));
         for list in [".package-lock.json", ".modules.yaml", ".yarn-state.yml"] {
@@ -70,7 +70,7 @@ pub fn installed(checkout: &Path, specs: &[CheckSpec]) -> String {
             }
         }
     }
-    for environment in environments(specs).into_iter().map(|folder| checkout.join(folder)) {
+    for environment in environments(checkout, specs).into_iter().map(|folder| checkout.join(folder)) {
         let settings = std::fs::read(environment.join("pyvenv.cfg")).unwrap_or_default();
         let interpreter = environment.join(program_path(".", "python"));
         fingerprint.push_str(&format!("{} {}\n", stamp(&interpreter), BlobId::of(&settings)));

@@ -73,7 +73,7 @@ pub use context::{BaseFiles, CheckContext, CheckSandbox, FileScope, private_fold
 pub use detect::detect;
 pub use doubt::{EarlierPass, doubt};
 pub use failure::{FailureKind, failures, kind_of, may_be_silent};
-pub use installed::{hook_files, link, link_for_detection, link_with_root, unlink};
+pub use installed::{hook_files, link, link_for_detection, unlink};
 pub use integrity::{
     Announced, BeforeChange, Edited, HadTests, Integrity, ends_with_name, integrity, is_about_tests,
     may_concern_tests,

@@ -1,7 +1,7 @@
 //! Tier 3: if no test ran the program, loads the changed modules and runs smoke commands.
 
 use super::action::CheckAction;
-use super::installed::{environments, program_path};
+use super::installed::{named_environments, program_path};
 use super::result::{CheckEnd, CheckResult};
 use super::spec::CheckSpec;
 use remand_kernel::evidence::Tier;
@@ -56,7 +56,7 @@ pub fn has_runtime_signal(results: &[CheckResult]) -> bool {
 /// module is loaded from that folder, with that environment.
 pub fn loading(changed: &[String], checks: &[CheckSpec], is_test: impl Fn(&Path) -> bool) -> Vec<CheckSpec> {
     let sources = || changed.iter().filter(|file| !is_test(Path::new(file)));
-    let environments = environments(checks);
+    let environments = named_environments(checks);
     let mut modules: BTreeMap<(&Path, &str), Vec<String>> = BTreeMap::new();
     for file in sources() {
         let (folder, environment) = nearest_environment(file, &environments);

@@ -26,6 +26,7 @@ mod excess;
 mod index;
 mod inventory;
 mod leftover;
+mod outline;
 mod overlay;
 mod remove;
 mod restore;

@@ -8,6 +8,7 @@ use super::remove::remove;
 use super::{CommitId, GitError, Repository, error};
 use rustix::process::{Pid, test_kill_process};
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -44,6 +45,31 @@ impl TemporaryCheckout {
             GitContext::work_tree(repository.common_dir(), &tree, &repository.programs).with_index(&index);
         git(&context, ["read-tree", "-u", "--reset", commit.as_str()]).run()?;
         Ok(copy)
+    }
+
+    /// Makes the checkout a repository with the user's commits, for programs that ask git about the work tree.
+    pub fn add_repository(&self, repository: &Repository, commit: &CommitId) -> Result<(), GitError> {
+        let (git_dir, objects) = (self.tree().join(".git"), repository.objects());
+        let format = git(&objects, ["rev-parse", "--show-object-format"]).line()?;
+        let words = ["init", "--quiet", "--bare", "--template=", "--object-format", &format];
+        git(&objects, words.iter().map(AsRef::as_ref).chain([git_dir.as_os_str()])).run()?;
+        let write = |name: &str, bytes: &[u8]| {
+            let file = git_dir.join(name);
+            fs::write(&file, bytes).map_err(error::file("write", &file))
+        };
+        let common = repository.common_dir();
+        let alternates = [common.join("objects").as_os_str().as_bytes(), b"\n"].concat();
+        write("objects/info/alternates", &alternates)?;
+        // The file is optional.
+        if let Ok(bytes) = fs::read(common.join("shallow")) {
+            write("shallow", &bytes)?;
+        }
+        let words = ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags"];
+        write("packed-refs", &git(&objects, words).run()?)?;
+        write("HEAD", format!("{commit}\n").as_bytes())?;
+        git(&GitContext::objects(&git_dir), ["config", "core.bare", "false"]).run()?;
+        let (from, to) = (self.folder.join("index"), git_dir.join("index"));
+        fs::copy(&from, &to).map(drop).map_err(error::file("copy", &from))
     }
 
     /// The folder of the checkout. It can also hold other temporary files.

@@ -9,7 +9,8 @@ use crate::state::{End, State};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use serde::Serialize;
+use core::fmt;
+use serde::{Serialize, Serializer};
 
 /// A ruling in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -19,7 +20,7 @@ pub struct RulingView {
     pub task: Option<String>,
     pub signal: String,
     /// Which rule decided.
-    pub rule: String,
+    pub rule: RuleView,
     /// What was decided, as a workflow file would write it.
     pub action: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,6 +36,64 @@ pub struct RulingView {
     /// The limit of the run that was reached, if that is the reason for a hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
+}
+
+/// The rule that decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RuleView {
+    /// A route, by its line in the workflow file.
+    Route { line: u32 },
+    /// A rule that every workflow has.
+    General { name: String },
+}
+
+impl RuleView {
+    fn of(rule: Rule) -> RuleView {
+        let name = match rule {
+            Rule::Route { line } => return RuleView::Route { line },
+            Rule::Retry => "retry",
+            Rule::Stands => "stands",
+            Rule::Default => "default answer",
+            Rule::Hold => "hold",
+            Rule::Human => "human",
+        };
+        RuleView::General { name: name.to_string() }
+    }
+
+    /// Where to read the rule: `quick.yaml:18`, or its name.
+    pub fn source(&self, workflow: &str) -> String {
+        match self {
+            RuleView::Route { line } => format!("{workflow}.yaml:{line}"),
+            RuleView::General { name } => name.clone(),
+        }
+    }
+}
+
+/// The words before the line in the stored form.
+const LINE: &str = "line ";
+
+impl fmt::Display for RuleView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RuleView::Route { line } => write!(f, "{LINE}{line}"),
+            RuleView::General { name } => f.write_str(name),
+        }
+    }
+}
+
+impl From<String> for RuleView {
+    fn from(stored: String) -> RuleView {
+        match stored.strip_prefix(LINE).and_then(|line| line.parse().ok()) {
+            Some(line) => RuleView::Route { line },
+            None => RuleView::General { name: stored },
+        }
+    }
+}
+
+impl Serialize for RuleView {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 /// A budget before and after, with its name.
@@ -70,14 +129,7 @@ pub fn ruling(program: &Program, state: &State, ruling: &Ruling) -> RulingView {
         phase: program.phase(ruling.phase).name.clone(),
         task: task_name(program, state, ruling.phase, ruling.lane),
         signal: program.signal(ruling.signal).to_string(),
-        rule: match ruling.rule {
-            Rule::Route { line } => format!("line {line}"),
-            Rule::Retry => "retry".to_string(),
-            Rule::Stands => "stands".to_string(),
-            Rule::Default => "default answer".to_string(),
-            Rule::Hold => "hold".to_string(),
-            Rule::Human => "human".to_string(),
-        },
+        rule: RuleView::of(ruling.rule),
         action,
         target,
         budgets: ruling

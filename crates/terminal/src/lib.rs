@@ -10,6 +10,7 @@ pub mod amount;
 pub mod line;
 
 pub mod ink;
+pub mod markdown;
 pub mod table;
 
 pub mod output;

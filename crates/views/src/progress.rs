@@ -56,7 +56,7 @@ impl ProgressLine {
 }
 
 /// The lines of one step of a run: notes, failed checks, rulings and commands.
-pub fn lines(run: &RunId, change: &RunChange) -> Vec<ProgressLine> {
+pub fn lines(run: &RunId, workflow: &str, change: &RunChange) -> Vec<ProgressLine> {
     let mut lines = Vec::new();
     let mut add = |tone: Tone, text: String| lines.push(ProgressLine::new(tone, text));
     for note in &change.notes {
@@ -84,7 +84,7 @@ pub fn lines(run: &RunId, change: &RunChange) -> Vec<ProgressLine> {
     }
     for ruling in &change.rulings {
         add(Tone::Strong, format!("⇒ {}", line::one(&ruling.line())));
-        add(Tone::Faint, format!("    {}: {}", ruling.rule, line::one(&ruling.why)));
+        add(Tone::Faint, format!("    {}: {}", ruling.rule.source(workflow), line::one(&ruling.why)));
     }
     if let Some(failed) = &change.failed {
         add(Tone::Plain, format!("    whole output: {}", output_command(run, failed)));

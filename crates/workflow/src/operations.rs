@@ -106,7 +106,7 @@ pub const OPERATIONS: &[OperationSpec] = &[
         ..changing(
             TakeBack,
             "Reverts the changes of tasks that did not finish, and of tasks that depend on them.",
-            &["reverted"],
+            &["reverted", "nothing-left"],
             &["code"],
         )
     },

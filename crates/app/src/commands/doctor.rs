@@ -87,8 +87,10 @@ fn try_checks(
         return Ok(());
     };
     let trial = Trial::new(context, repository, config, &specs)?;
+    // Chosen before the checks run, which may leave files behind.
+    let planted = plants::choose(&trial, config);
     tell("running every check once without a planted failure");
     let clean = trial.run(&specs, &TrialSetup::default());
     restriction::checks(checkup, &trial, &clean)?;
-    plants::checks(checkup, &trial, config, &clean)
+    plants::checks(checkup, &trial, &planted, &clean)
 }

@@ -8,9 +8,12 @@ use remand_engine::sealed::{self, SealError};
 use remand_ledger::query::CheckFilter;
 use remand_ledger::{Reader, RunId, export};
 use remand_terminal::output::{print, print_json, tell};
+use remand_terminal::table::page_width;
 use remand_terminal::{CommandFailure, ExitCode};
 use remand_views::{RepositoryState, RunSite};
+use remand_terminal::{Ink, markdown};
 use serde_json::json;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
@@ -105,7 +108,13 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         EvidenceForm::Markdown => bundle::text(&reader, &row.run),
         EvidenceForm::Pr => bundle::pull_request(&reader, &row.run),
     };
-    print(&text.map_err(ledger_failure)?)?;
+    let text = text.map_err(ledger_failure)?;
+    // A file or another program gets the page as it is. A body is there to be copied.
+    if std::io::stdout().is_terminal() && args.format == EvidenceForm::Markdown {
+        print(&markdown::render(&text, Ink::of_stdout(), page_width()))?;
+    } else {
+        print(&text)?;
+    }
     Ok(ExitCode::Done)
 }
 

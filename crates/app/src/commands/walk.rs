@@ -68,7 +68,7 @@ fn to_text(walker: &Walker<'_>) -> String {
         text.push_str(&format!("{happened}\n"));
         for ruling in rulings {
             text.push_str(&format!("  ⇒ {}\n", ruling.line()));
-            text.push_str(&format!("    {}: {}\n", ruling.rule, ruling.why));
+            text.push_str(&format!("    {}: {}\n", ruling.rule.source(&walker.program.name), ruling.why));
             if !ruling.exhausted.is_empty() {
                 text.push_str(&format!("    used up: {}\n", ruling.exhausted.join(", ")));
             }

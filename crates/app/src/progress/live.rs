@@ -75,7 +75,7 @@ impl DriveWatch for Live {
 
     fn committed(&mut self, committed: &CommittedStep<'_>) {
         let change = words::change(committed);
-        for line in words::lines(committed.run, &change) {
+        for line in words::lines(committed.run, &committed.program.name, &change) {
             for part in line.render(self.started.elapsed(), Ink::of_stderr(), terminal_width()) {
                 let _ = self.bars.println(part);
             }

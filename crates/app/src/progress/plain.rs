@@ -65,7 +65,7 @@ impl DriveWatch for Plain {
 
     fn committed(&mut self, committed: &CommittedStep<'_>) {
         let change = words::change(committed);
-        self.print(&words::lines(committed.run, &change));
+        self.print(&words::lines(committed.run, &committed.program.name, &change));
         for id in change.closed {
             self.running.remove(&(committed.run.clone(), id));
         }

@@ -133,10 +133,29 @@ fn a_refused_git_command_is_recorded_and_does_not_fail_the_dispatch() {
     let place = Place::configured(TRIVIAL);
     let record = run_attack(
         &place,
-        attacker().runs("git commit -m own || true").runs("/usr/bin/env git log | head -1"),
+        attacker().runs("git commit -m own || true").runs("/usr/bin/env git stash list | head -1"),
     );
-    assert!(record.says(NoteKind::Warning, "tried to run git commit -m own; git log"), "{:?}", record.notes);
+    assert!(
+        record.says(NoteKind::Warning, "tried to run git commit -m own; git stash list"),
+        "{:?}",
+        record.notes
+    );
     assert_eq!(record.dispatches[0].failure, None);
+}
+
+// UP-02
+#[test]
+fn git_answers_a_build_that_asks_for_the_commit_and_the_files_and_shows_no_history() {
+    let place = Place::configured(TRIVIAL);
+    let head = place.git(&["rev-parse", "HEAD"]);
+    let asks = format!(
+        "test $(git rev-parse HEAD) = {} && git status --porcelain && cd sums && git ls-files | grep -q sub.py && \
+         test $(git rev-list --count HEAD) = 1 && ! git show HEAD:sums/sub.py 2>/dev/null",
+        head.trim()
+    );
+    let record = run_attack(&place, attacker().runs(&asks));
+    assert_eq!(record.dispatches[0].failure, None, "{}", output_of(&place, &record.dispatches[0]));
+    assert!(!output_of(&place, &record.dispatches[0]).contains("exit 1"));
 }
 
 // UP-02
@@ -147,10 +166,10 @@ fn git_works_in_folders_that_are_not_of_the_run() {
                touch x && git add x && git commit -qm x && git -C $d log --oneline | grep -q x && git --version";
     let record = run_attack(
         &place,
-        attacker().runs(own).runs("git init sub || true").runs("cd sums && git -C .. status || true"),
+        attacker().runs(own).runs("git init sub || true").runs("cd sums && git -C .. add . || true"),
     );
     assert!(
-        record.says(NoteKind::Warning, "tried to run git init sub; git -C .. status; it"),
+        record.says(NoteKind::Warning, "tried to run git init sub; git -C .. add .; it"),
         "{:?}",
         record.notes
     );

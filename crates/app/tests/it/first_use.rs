@@ -63,16 +63,19 @@ macro_rules! projects {
 
 projects! {
     go_with_cgo: "go-cgo", Commit, ["go"];
+    go_with_a_build_that_asks_git: "go-vendored", Commit, ["go"];
     jest_with_workers: "jest-workers", Commit, ["npm"];
-    maven_with_junit: "maven-junit", Checks, ["mvn"];
+    maven_with_junit: "maven-junit", Commit, ["mvn"];
     node_with_postgres: "node-postgres", Commit, ["npm"];
     npm_workspaces: "npm-workspaces", Commit, [];
     python_that_writes_to_the_home: "python-home", Commit, [];
     python_with_hypothesis: "python-hypothesis", Commit, [];
+    python_that_uses_the_machine: "python-machine", Commit, [];
     python_with_process_pools: "python-pools", Commit, [];
     python_with_servers: "python-server", Commit, [];
     python_with_xdist: "python-xdist", Commit, [];
     python_with_a_time_zone: "python-zone", Commit, [];
+    rust_with_a_build_that_asks_git: "rust-quirks", Commit, [];
     rust_workspace: "rust-workspace", Commit, [];
     vitest_with_a_dom: "vitest-dom", Commit, ["npm"];
 }

@@ -119,7 +119,10 @@ fn a_claim_that_all_tests_pass_is_refuted_by_the_tests() {
     let back = rulings.iter().find(|ruling| ruling.signal == "failed").expect("the remand");
     assert_eq!((back.phase.as_str(), back.target.as_deref()), ("verify", Some("implement")));
     assert_eq!(back.budgets.iter().map(|charge| (charge.before, charge.after)).collect::<Vec<_>>(), [(2, 1)]);
-    assert!(rulings.iter().all(|ruling| !ruling.rule.is_empty() && !ruling.why.is_empty()), "{rulings:?}");
+    assert!(
+        rulings.iter().all(|ruling| !ruling.rule.to_string().is_empty() && !ruling.why.is_empty()),
+        "{rulings:?}"
+    );
 
     let checks = reader.checks(&run, CheckFilter::default()).expect("checks");
     let tests: Vec<_> = checks.iter().filter(|row| row.name == "unittest" || row.name == "pytest").collect();

@@ -110,7 +110,7 @@ fn a_planning_defect_found_in_code_review_is_corrected_through_the_chain_and_no_
     let rulings = reader.rulings(&run.run, 0).expect("rulings");
     let stands: Vec<&str> = rulings
         .iter()
-        .filter(|row| row.ruling.rule == "stands")
+        .filter(|row| row.ruling.rule.to_string() == "stands")
         .map(|row| row.ruling.phase.as_str())
         .collect();
     assert_eq!(stands, ["first-checks", "code-review"]);

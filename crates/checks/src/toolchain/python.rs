@@ -25,18 +25,22 @@ const SKIPPED: &str = r"(^|/)(\.git|\.venv|venv|\.tox|node_modules|build|dist|ta
 
 fn checks(folder: &Path, probe: &ToolProbe<'_>) -> Vec<CheckSpec> {
     let tests = TEST_FOLDERS.iter().find(|name| has_tests(&folder.join(name)));
-    if !is_project(folder) && tests.is_none() {
+    if !is_project(folder) && tests.is_none() && !is_django(folder) {
         return Vec::new();
     }
     let python = installed::environment(folder)
         .map_or_else(|| "python3".to_string(), |environment| installed::program_path(environment, "python"));
     let compile = CheckAction::argv(&[&python, "-m", "compileall", "-q", "-f", "-x", SKIPPED, "."]);
     // Programs in the checkout must not run outside the sandbox, so the package is searched for, not imported.
-    let has_pytest = match installed::environment(folder) {
-        Some(environment) => installed::has_package(&folder.join(environment), "pytest"),
-        None => probe.succeeds(folder, &["python3", "-c", "import pytest"]),
+    let has = |package: &str| match installed::environment(folder) {
+        Some(environment) => installed::has_package(&folder.join(environment), package),
+        None => probe.succeeds(folder, &["python3", "-c", &format!("import {package}")]),
     };
-    let test = if has_pytest {
+    let test = if is_django(folder) && !has("pytest_django") {
+        // Only Django's own runner makes a database for the tests.
+        let argv = CheckAction::argv(&[&python, "manage.py", "test", "--noinput", "-v", "2"]);
+        CheckSpec::new("django-test", Tier::Two, argv).parsed_by(Parser::Unittest)
+    } else if has("pytest") {
         let argv = CheckAction::argv(&[&python, "-m", "pytest", "-rA", "-v", "-p", "no:cacheprovider"]);
         CheckSpec::new("pytest", Tier::Two, argv).parsed_by(Parser::Pytest)
     } else {
@@ -108,6 +112,11 @@ fn is_project(folder: &Path) -> bool {
         || manifest.contains_key("build-system")
         || has_tool("poetry")
         || ["setup.py", "setup.cfg", "requirements.txt"].iter().any(|file| folder.join(file).is_file())
+}
+
+/// Whether Django made the folder's `manage.py`.
+fn is_django(folder: &Path) -> bool {
+    read(folder, "manage.py").is_some_and(|text| text.contains("django"))
 }
 
 fn has_tests(folder: &Path) -> bool {

@@ -113,7 +113,7 @@ const GUIDE_DETECTED: &str = "
 | --- | --- |
 | none needed | `syntax`: conflict markers, invalid JSON, TOML and YAML files, and syntax errors in changed Rust, Python, JavaScript, TypeScript, Go, C, C++ and Java files |
 | `Cargo.toml` | `cargo-check`, `cargo-test`; `cargo-clippy` with a `clippy.toml` or a table `lints.clippy`; `cargo-nextest` and `cargo-doctest` in place of `cargo-test` with a `.config/nextest.toml` |
-| `pyproject.toml`, `setup.py`, `setup.cfg`, `requirements.txt`, or tests in Python | `python-compile`, `pytest` if it is installed, otherwise `unittest`; `mypy`, `pyright` and `ruff` if they are configured |
+| `pyproject.toml`, `setup.py`, `setup.cfg`, `requirements.txt`, or tests in Python | `python-compile`, `pytest` if it is installed, otherwise `unittest`, or `django-test` for Django without pytest-django; `mypy`, `pyright` and `ruff` if they are configured |
 | `package.json` | `node-check`, `tsc` with a `tsconfig.json`, `eslint` if it is configured; the test script as `vitest`, `jest` or `npm-test` |
 | `go.mod` | `go-vet`, `go-test` |
 | `CMakeLists.txt` | `cmake`, `cmake-build`, `ctest` |

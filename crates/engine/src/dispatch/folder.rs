@@ -4,7 +4,7 @@ use crate::site::{Job, Trouble};
 use crate::store::DISPATCHES;
 use remand_agents::submission::Terms;
 use remand_git::private_folder;
-use remand_git::{GitError, remove};
+use remand_git::{GitError, WorkTree, remove};
 use remand_process::confine::programs;
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
@@ -27,14 +27,15 @@ pub struct Folder {
 
 impl Folder {
     /// Makes the folder of a dispatch in this work tree.
-    pub fn make(job: &Job, tree: &Path) -> Result<Folder, Trouble> {
+    pub fn make(job: &Job, tree: &WorkTree) -> Result<Folder, Trouble> {
         let root = Folder::root_of(job, &job.id.to_string());
         remove(&root)?;
         let folder = Folder { root };
         for path in [folder.root.clone(), folder.inputs(), folder.out(), folder.home(), folder.shims()] {
             private_folder(&path)?;
         }
-        folder.install_git_shim(job, tree)?;
+        tree.write_outline(&folder.outline())?;
+        folder.install_git_shim(job, tree.path())?;
         Ok(folder)
     }
 
@@ -76,13 +77,18 @@ impl Folder {
         self.root.join("shims")
     }
 
+    /// The repository from which the agent's `git` answers.
+    fn outline(&self) -> PathBuf {
+        self.shims().join("outline")
+    }
+
     /// The commands that a shim refused, one per line.
     pub fn refused(&self) -> PathBuf {
         self.out().join("refused")
     }
 
-    /// Installs a `git` that refuses every command on the repository of the run and reports the reason. Tests may use other
-    /// repositories.
+    /// Installs a `git` that answers questions about the last commit and its files, refuses every other command on the
+    /// repository of the run and reports the reason. Tests may use other repositories.
     fn install_git_shim(&self, job: &Job, tree: &Path) -> Result<(), Trouble> {
         let settings = job.site.settings();
         let path = settings.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
@@ -91,6 +97,7 @@ impl Folder {
         let values = [
             ("GIT", git),
             ("REFUSED", self.refused()),
+            ("OUTLINE", self.outline()),
             ("TREE", real(tree)),
             ("CHECKOUT", real(settings.repository.root())),
             ("COMMON", real(settings.repository.common_dir())),

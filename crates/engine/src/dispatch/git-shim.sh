@@ -1,5 +1,6 @@
 #!/bin/sh
-# The git of agents: it works on every repository except that of the run.
+# The git of agents: it works on every repository except that of the run. There it only answers the questions that builds
+# and tests ask about the last commit and its files, from an outline.
 refuse() {
     echo "git $*" >>@REFUSED@
     echo 'git: not for agents; the engine does all git work' >&2
@@ -17,10 +18,16 @@ is_ours() {
     return 1
 }
 
+# Answers a question about the work tree.
+ask() {
+    [ -d @OUTLINE@ ] || refuse "$@"
+    GIT_DIR=@OUTLINE@ GIT_WORK_TREE=@TREE@ GIT_OPTIONAL_LOCKS=0 exec @GIT@ "$@"
+}
+
 [ -x @GIT@ ] || refuse "$@"
 
 # The folder and the command, after the options of git itself.
-place=. command='' last='' value=''
+place=. command='' last='' value='' elsewhere=''
 for word; do
     if [ -n "$command" ]; then
         last=$word
@@ -29,7 +36,8 @@ for word; do
         value=''
     else
         case $word in
-        -C | -c | --git-dir | --work-tree | --namespace | --exec-path) value=$word ;;
+        --git-dir* | --work-tree* | --namespace*) elsewhere=yes; case $word in *=*) ;; *) value=$word ;; esac ;;
+        -C | -c | --exec-path) value=$word ;;
         -*) ;;
         *) command=$word ;;
         esac
@@ -42,6 +50,13 @@ init | clone)
     case $last in '' | -*) target=$place ;; /*) target=$last ;; *) target=$place/$last ;; esac
     is_ours "$target" && refuse "$@"
     ;;
+rev-parse | status | log | describe | ls-files | ls-tree | rev-list | show-ref | for-each-ref | name-rev)
+    [ -z "$elsewhere${GIT_DIR:-}${GIT_WORK_TREE:-}" ] && is_ours "$place" && ask "$@"
+    ;;
+*) ;;
+esac
+case $command in
+init | clone) ;;
 *) is_ours "$place" && refuse "$@" ;;
 esac
 case ${GIT_DIR:-/}${GIT_WORK_TREE:-/} in *@TREE@* | *@CHECKOUT@* | *@COMMON@*) refuse "$@" ;; esac

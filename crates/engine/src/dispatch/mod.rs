@@ -217,7 +217,7 @@ fn prepare<'b>(
         Some(_) | None => lane,
     };
     let before = take_inventory(job, &permit, &lane)?;
-    let folder = Folder::make(job, lane.work.path())?;
+    let folder = Folder::make(job, &lane.work)?;
     let resumed = session::resume(job, dispatch, role, &lane, reader)?;
     if let Some(tree) = resumed.as_ref().and_then(|resumed| resumed.left_tree.as_ref()) {
         lane.work.restore(tree)?;
@@ -471,7 +471,7 @@ impl Prepared<'_> {
         let site = &self.job.site;
         if self.role.tree {
             let (checkout, tree) = (site.repository().root(), self.lane.work.path());
-            self.packages = remand_checks::link_with_root(checkout, tree, &site.pinned.checks)?;
+            self.packages = remand_checks::link(checkout, tree, &site.pinned.checks)?;
         }
         Ok(())
     }

@@ -18,6 +18,27 @@ pub const AGENT: &str = "REMAND_AGENT";
 /// Maximum size of the list of refused commands, in bytes.
 const MAX_REFUSED_BYTES: usize = 256 * 1024;
 
+/// Tools that run on Java.
+const JAVA_TOOLS: [&str; 3] = ["mvn", "mvnw", "gradle"];
+
+/// The options of every Java program.
+const JAVA_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+
+/// Java takes the home from the list of users and not from `HOME`, and Maven has its packages there.
+fn java_options(earlier: Option<OsString>, home: &Path, user_home: &Path) -> OsString {
+    let mut options = earlier.unwrap_or_default();
+    let mut add = |name: &str, folder: &Path| {
+        options.push(format!(" -D{name}="));
+        options.push(folder);
+    };
+    add("user.home", home);
+    let packages = user_home.join(".m2/repository");
+    if packages.is_dir() {
+        add("maven.repo.local", &packages);
+    }
+    options
+}
+
 /// The agent's process, ready to start.
 pub fn process(prepared: &Prepared<'_>) -> Result<ProcessJob, Trouble> {
     let context = prepared.context();
@@ -33,6 +54,11 @@ pub fn process(prepared: &Prepared<'_>) -> Result<ProcessJob, Trouble> {
     let home = prepared.home.clone();
     let folder_variables = [("HOME", home.clone()), ("TMPDIR", home.clone())];
     process.environment.extend(folder_variables.map(|(name, path)| (name.into(), path.into_os_string())));
+    if prepared.job.site.pinned.checks.iter().any(|check| JAVA_TOOLS.contains(&check.tool.as_str())) {
+        let earlier = process.environment.get(OsStr::new(JAVA_OPTIONS)).cloned();
+        let options = java_options(earlier, &home, Path::new(&settings.user_home));
+        process.environment.insert(JAVA_OPTIONS.into(), options);
+    }
     let requested = std::mem::take(&mut launch.environment);
     process.environment.extend(requested.into_iter().map(|(name, value)| (name.into(), value)));
     process.stdin = std::mem::take(&mut launch.stdin);

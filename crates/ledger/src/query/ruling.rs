@@ -68,7 +68,7 @@ impl From<StoredRuling> for RulingView {
             phase: stored.phase,
             task: stored.task,
             signal: stored.signal,
-            rule: stored.rule,
+            rule: stored.rule.into(),
             action: stored.action,
             target: stored.target,
             budgets: stored.budgets.into_iter().map(ChargeView::from).collect(),

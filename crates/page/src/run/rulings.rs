@@ -4,6 +4,7 @@ use super::context::RunPage;
 use crate::problem::PageProblem;
 use crate::words;
 use maud::{Markup, html};
+use remand_kernel::view::RuleView;
 use remand_ledger::query::{RulingKind, RulingRow};
 
 pub fn body(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
@@ -22,7 +23,6 @@ pub fn body(page: &RunPage<'_>) -> Result<Markup, PageProblem> {
 pub fn ruling(page: &RunPage<'_>, row: &RulingRow) -> Markup {
     let view = &row.ruling;
     let is_back = matches!(row.kind, Some(RulingKind::Remand | RulingKind::Restore));
-    let line = view.rule.strip_prefix("line ");
     html! {
         li.ruling .back[is_back] id={ "e" (row.seq) "-" (row.n) } {
             a.seq.num href=(page.at_event("", row.seq)) title="Show the run as it was then" { (row.seq) }
@@ -31,9 +31,9 @@ pub fn ruling(page: &RunPage<'_>, row: &RulingRow) -> Markup {
                     b { (words::of_task(&words::text(&view.phase), view.task.as_deref())) } " "
                     span.signal { (words::text(&view.signal)) }
                     span.arrow { @if is_back { " ↩ " } @else { " → " } }
-                    @match line {
-                        Some(line) => a href=(format!("{}#L{line}", page.link("workflow"))) title={ "line " (line) " of the workflow" } { (words::text(&view.action)) },
-                        None => span { (words::text(&view.action)) " (" (view.rule) ")" },
+                    @match &view.rule {
+                        RuleView::Route { line } => a href=(format!("{}#L{line}", page.link("workflow"))) title={ "line " (line) " of the workflow" } { (words::text(&view.action)) },
+                        RuleView::General { name } => span { (words::text(&view.action)) " (" (name) ")" },
                     }
                     @if let Some(target) = view.target.as_ref().filter(|target| !view.action.ends_with(target.as_str())) {
                         " " span.target { (words::text(target)) }

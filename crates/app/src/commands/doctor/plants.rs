@@ -7,18 +7,22 @@ use remand_engine::config::Config;
 use remand_terminal::CommandFailure;
 use remand_terminal::output::tell;
 
+/// The failure to plant for each check, if one is configured or known.
+pub fn choose(trial: &Trial<'_>, config: &Config) -> Vec<Option<Plant>> {
+    let configured = |spec: &CheckSpec| config.checks.get(&spec.name)?.plant.clone();
+    let choose = |spec| configured(spec).or_else(|| remand_checks::plant(spec, trial.tree()));
+    trial.specs.iter().map(choose).collect()
+}
+
 /// Plants a failure for each check and tests that it turns red. `clean` has the results without a planted failure.
 pub fn checks(
     checkup: &mut Checkup,
     trial: &Trial<'_>,
-    config: &Config,
+    planted: &[Option<Plant>],
     clean: &[CheckResult],
 ) -> Result<(), CommandFailure> {
-    let specs = trial.specs;
-    for spec in specs {
+    for (spec, plant) in trial.specs.iter().zip(planted) {
         let before = clean.iter().find(|result| result.name == spec.name);
-        let configured = config.checks.get(&spec.name).and_then(|choice| choice.plant.clone());
-        let plant = configured.or_else(|| remand_checks::plant(spec, trial.tree()));
         match (before.map(|result| (result.end, result.reason.clone())), plant) {
             (_, None) => {
                 let remedy =
@@ -34,7 +38,7 @@ pub fn checks(
                 Some(plant),
             ) => {
                 tell(&format!("planting a failure for {}", spec.name));
-                report(checkup, spec, &plant, &with_plant(trial, spec, &plant)?);
+                report(checkup, spec, plant, &with_plant(trial, spec, plant)?);
             }
             (
                 Some((

@@ -58,6 +58,7 @@ impl<'t> Trial<'t> {
             .ok_or_else(|| CommandFailure::from(HomeError::NoHome))?;
         let head = repository.head()?;
         let copy = TemporaryCheckout::of(repository, &head.commit, &std::env::temp_dir())?;
+        copy.add_repository(repository, &head.commit)?;
         let (tree, scratch) = (copy.tree(), copy.folder().join("scratch"));
         let linked =
             private_folder(&scratch).and_then(|()| remand_checks::link(repository.root(), &tree, specs));

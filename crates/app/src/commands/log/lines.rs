@@ -15,8 +15,13 @@ const MARGIN: usize = 16;
 
 /// The whole log.
 pub(super) fn text(row: &RunRow, events: &[LoggedEvent], detail: Detail, ink: Ink) -> String {
-    let mut page =
-        Page { ink, text: format!("{}\n", heading(row)), confidence: "high".to_string(), day: String::new() };
+    let mut page = Page {
+        ink,
+        workflow: row.workflow.clone(),
+        text: format!("{}\n", heading(row)),
+        confidence: "high".to_string(),
+        day: String::new(),
+    };
     for event in events {
         let at = clock::iso(event.journal.at);
         let (day, hour) = at.split_once('T').unwrap_or((&at, ""));
@@ -48,6 +53,7 @@ struct Line {
 
 struct Page {
     ink: Ink,
+    workflow: String,
     text: String,
     /// The confidence after the last ruling; a run starts with high confidence.
     confidence: String,
@@ -73,7 +79,11 @@ impl Page {
         let ruling = &row.ruling;
         let mut lines = vec![
             Line { indent: 0, tone: Tone::Strong, text: format!("⇒ {}", ruling.line()) },
-            Line { indent: 4, tone: Tone::Plain, text: format!("{}: {}", ruling.rule, ruling.why) },
+            Line {
+                indent: 4,
+                tone: Tone::Plain,
+                text: format!("{}: {}", ruling.rule.source(&self.workflow), ruling.why),
+            },
         ];
         if !ruling.exhausted.is_empty() {
             let text = format!("used up: {}", ruling.exhausted.join(", "));

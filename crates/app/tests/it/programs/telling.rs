@@ -50,7 +50,7 @@ const CALLS_GIT: &str = "rehearsal: 1
 dispatches:
   - role: implementer
     do:
-      - run: git status
+      - run: git stash
       - result: {payload: {verdict: stuck, hypothesis: Nothing., changes: []}}
 ";
 
@@ -65,7 +65,7 @@ fn warnings(program: Program) -> Option<Vec<String>> {
 #[test]
 fn git_calls_of_claude_itself_are_no_reason_for_a_warning_but_those_of_its_model_are() {
     let Some(warnings) = warnings(CLAUDE) else { return };
-    assert_eq!(warnings, ["implementer tried to run git status; it was refused"]);
+    assert_eq!(warnings, ["implementer tried to run git stash; it was refused"]);
 }
 
 /// The model's login shell finds another git first, which cannot use the tree.

@@ -3,7 +3,7 @@
 
 use super::rounds::RoundInputs;
 use super::{BriefSection, BriefSources, PartList};
-use crate::artifacts::{StoredTask, content, parsed, tasks, tasks_of};
+use crate::artifacts::{StoredTask, content, document, parsed, tasks, tasks_of};
 use crate::dispatch::TASKS;
 use crate::site::{TREES, Trouble};
 use remand_contract::{pointers, to_yaml};
@@ -143,7 +143,8 @@ impl<'d> BriefDocuments<'d> {
             } else {
                 (format!("the {name}, {}", row.part), format!("{name}-{}.{}", row.part, row.format))
             };
-            parts.add(BriefSection::Material, &file, &about, content(self.sources.reader, row.blob)?);
+            let text = content(self.sources.reader, row.blob)?;
+            parts.add(BriefSection::Material, &file, &about, with_one_summary(text));
         }
         Ok(())
     }
@@ -191,6 +192,19 @@ impl<'d> BriefDocuments<'d> {
     }
 }
 
+/// A result without the summary of its header, if its payload has the same one.
+fn with_one_summary(text: String) -> String {
+    let Some(mut result) = document(&text) else { return text };
+    let is_repeated = |summary: &&Value| **summary == result["payload"]["summary"];
+    if result["completion"].get("summary").filter(is_repeated).is_none() {
+        return text;
+    }
+    if let Some(header) = result["completion"].as_object_mut() {
+        header.remove("summary");
+    }
+    to_yaml(&result)
+}
+
 /// The tasks of an artifact as files for people and agents: name and text.
 pub fn task_files(result: &Value) -> Vec<(String, String)> {
     numbered_files(tasks_of(result.clone()))
@@ -204,4 +218,21 @@ fn numbered_files(tasks: Vec<StoredTask>) -> Vec<(String, String)> {
 fn broken_pointers_text(broken: &[(String, pointers::PointerError)]) -> String {
     let lines: Vec<String> = broken.iter().map(|(pointer, error)| format!("{pointer}: {error}")).collect();
     lines.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_one_summary;
+
+    // HO-09
+    #[test]
+    fn a_summary_that_header_and_payload_share_is_given_once() {
+        let both = "completion:\n  status: DONE\n  summary: Caches.\npayload:\n  summary: Caches.\n  decisions: []\n";
+        let once = with_one_summary(both.to_string());
+        assert_eq!(once.matches("Caches.").count(), 1, "{once}");
+        assert!(once.contains("DONE") && once.contains("decisions"), "{once}");
+        let different = both.replacen("Caches.", "Done.", 1);
+        assert_eq!(with_one_summary(different.clone()), different);
+        assert_eq!(with_one_summary("# Request\n".to_string()), "# Request\n");
+    }
 }

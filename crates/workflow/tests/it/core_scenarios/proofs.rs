@@ -2,6 +2,7 @@
 
 use crate::support::{Setup, feature, finding, issue, quick, spec, task, ticket, tsp};
 use remand_kernel::state::State;
+use remand_kernel::view::RuleView;
 use remand_kernel::{Command, Event, Outcome, Report};
 use remand_workflow::diagnostic::{Code, Diagnostic};
 use remand_workflow::roles::Roles;
@@ -147,9 +148,10 @@ fn the_rule_of_a_ruling_is_the_line_of_the_file() {
     let mut run = Setup::of(quick()).run();
     run.until("verify").says("verify", "failed");
     let ruling = run.walker.records.last().and_then(|taken| taken.rulings.first()).expect("ruling");
-    let number: usize = ruling.rule.strip_prefix("line ").and_then(|line| line.parse().ok()).expect("a line");
+    let RuleView::Route { line } = ruling.rule else { panic!("{:?}", ruling.rule) };
+    assert_eq!(ruling.rule.source("quick"), format!("quick.yaml:{line}"));
     let text = remand_workflow::shipped::workflow("quick").expect("shipped");
-    let line = text.lines().nth(number - 1).expect("exists");
+    let line = text.lines().nth(line as usize - 1).expect("exists");
     assert!(line.contains("failed: remand implement spending fixes"), "{line}");
 }
 

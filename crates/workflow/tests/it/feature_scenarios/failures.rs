@@ -4,6 +4,7 @@ use super::{commands_like, ends, ids, rejects, with_tasks};
 use crate::support::{Run, Setup, feature, finding, task};
 use remand_kernel::event::Outcome;
 use remand_kernel::signal::Failure;
+use remand_kernel::view::RuleView;
 use remand_kernel::{State, step};
 
 // EP-25, CORE-24
@@ -138,9 +139,9 @@ fn a_ruling_records_the_phase_the_line_and_the_budgets() {
     rejects(&mut run, "design-review", vec![finding("D1", "the cache has no owner")]);
     let ruling = run.walker.records.last().expect("taken").rulings.last().expect("ruled").clone();
     assert_eq!((ruling.phase.as_str(), ruling.signal.as_str()), ("design-review", "needs-revision"));
-    let line: usize = ruling.rule.strip_prefix("line ").expect("a line").parse().expect("a number");
+    let RuleView::Route { line } = ruling.rule else { panic!("{:?}", ruling.rule) };
     let workflow = include_str!("../../../../../workflows/feature.yaml");
-    let written = workflow.lines().nth(line - 1).expect("written").trim();
+    let written = workflow.lines().nth(line as usize - 1).expect("written").trim();
     assert_eq!(written, "needs-revision: remand design spending design-revision");
     let charge = &ruling.budgets[0];
     assert_eq!((charge.budget.as_str(), charge.before, charge.after), ("design-revision", 1, 0));

@@ -14,7 +14,10 @@ fn an_autonomous_run_takes_and_records_the_default_of_both_gates() {
     run.until("baseline");
     ruled(&run, "approve-plan: approve → next (baseline)");
     let ruling = run.walker.records.last().expect("taken").rulings.last().expect("ruling").clone();
-    assert_eq!((ruling.rule.as_str(), ruling.phase.as_str()), ("default answer", "approve-plan"));
+    assert_eq!(
+        (ruling.rule.source("feature").as_str(), ruling.phase.as_str()),
+        ("default answer", "approve-plan")
+    );
 }
 
 // EP-12

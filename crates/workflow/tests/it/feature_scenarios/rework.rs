@@ -51,7 +51,7 @@ fn the_baseline_is_reused_after_a_replan() {
     run.until("implement");
     let taken = run.walker.records.last().expect("taken");
     let baseline = taken.rulings.iter().find(|ruling| ruling.phase == "baseline").expect("ruled");
-    assert_eq!(baseline.rule, "stands");
+    assert_eq!(baseline.rule.source("feature"), "stands");
     assert_eq!(baseline.why, "its inputs are unchanged, and it has no findings to deal with");
     assert!(!run.commands().contains("baseline"), "{}", run.commands());
 }
@@ -83,7 +83,7 @@ fn an_unchanged_tree_is_not_checked_again() {
     rewrite(&mut run, "t1", same, true);
     passes_checks_and_merge(&mut run, "t1");
     let integrate = run.walker.records.last().expect("taken").rulings.last().expect("ruled").clone();
-    assert_eq!((integrate.phase.as_str(), integrate.rule.as_str()), ("integrate", "stands"));
+    assert_eq!((integrate.phase.as_str(), integrate.rule.source("feature").as_str()), ("integrate", "stands"));
     assert_eq!(run.status(), "waiting for code-review");
 }
 
@@ -115,7 +115,7 @@ fn a_design_that_answers_its_findings_without_a_change_is_not_reviewed_again() {
     run.happens(WalkStep { unchanged: true, disputes: true, ..happening("design", "done") });
     ruled(&run, "design-review: approved → next (plan)");
     let review = run.walker.records.last().expect("taken").rulings.last().expect("ruled").clone();
-    assert_eq!((review.phase.as_str(), review.rule.as_str()), ("design-review", "stands"));
+    assert_eq!((review.phase.as_str(), review.rule.source("feature").as_str()), ("design-review", "stands"));
 }
 
 // BY-04

@@ -219,6 +219,19 @@ fn a_merged_tree_that_fails_three_times_is_reverted() {
     assert_eq!(run.left("replan"), 0);
 }
 
+// EP-14, EP-20
+#[test]
+fn nobody_reviews_a_tree_of_which_everything_was_reverted() {
+    let mut run = with_tasks(2);
+    for _ in 0..3 {
+        run.until("integrate").finds("integrate", "failed", vec![finding_about("t2", "I1", "a test is red")]);
+    }
+    run.says("take-back", "nothing-left");
+    assert_eq!(run.last(), "take-back: nothing-left → to bundle with blockers");
+    run.says("bundle", "done");
+    assert_eq!(run.commands(), "do hand-over");
+}
+
 // EP-20, BY-04
 #[test]
 fn the_result_of_a_reverted_task_is_not_reused() {
