@@ -52,6 +52,7 @@ mod tsp;
 mod upgrading;
 mod vet;
 mod vet_recipes;
+mod vet_stories;
 mod walks;
 mod workshop;
 
