@@ -167,13 +167,30 @@ const SCRIPT_GLOBALS: [&str; 14] = [
     "undefined",
 ];
 
-/// The names of a file that stand for something of another module, each with its full name.
-pub struct Imports(BTreeMap<String, String>);
+/// The names of a file that stand for something of another module.
+pub struct Imports {
+    /// Each with its full name.
+    names: BTreeMap<String, String>,
+    /// Names whose value is looked up among loaded modules and globals: `runner = sys.modules.get("runner")`.
+    looked_up: BTreeSet<String>,
+}
+
+/// Where programs look up modules and globals by a name that they compute.
+const REGISTRIES: [&str; 5] =
+    ["sys.modules", "importlib.import_module", "__import__", "Reflect.get(globalThis", "globalThis["];
 
 impl Imports {
     pub fn of(source: &ParsedSource<'_>) -> Imports {
         let mut found = BTreeMap::new();
+        let mut looked_up = BTreeSet::new();
         for node in nodes(source.root()) {
+            let name = node.child_by_field_name("left").or_else(|| node.child_by_field_name("name"));
+            let value = node.child_by_field_name("right").or_else(|| node.child_by_field_name("value"));
+            if let (Some(name), Some(value)) = (name, value)
+                && REGISTRIES.iter().any(|registry| source.text_of(value).contains(registry))
+            {
+                looked_up.insert(source.text_of(name).to_string());
+            }
             match node.kind() {
                 "import_statement" if source.language() == Language::Python => {
                     python_import(source.text_of(node).trim_start_matches("import "), "", &mut found);
@@ -193,16 +210,21 @@ impl Imports {
                 _ => {}
             }
         }
-        Imports(found)
+        Imports { names: found, looked_up }
     }
 
     /// Whether a name comes from another module.
     pub fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
+        self.names.contains_key(name)
+    }
+
+    /// Whether the value of a name is looked up among loaded modules and globals.
+    pub fn is_looked_up(&self, name: &str) -> bool {
+        self.looked_up.contains(name)
     }
 
     pub fn full_name<'n>(&'n self, name: &'n str) -> &'n str {
-        self.0.get(name).map_or(name, String::as_str)
+        self.names.get(name).map_or(name, String::as_str)
     }
 }
 
@@ -278,7 +300,7 @@ fn script_import(source: &ParsedSource<'_>, node: Node<'_>, found: &mut BTreeMap
                 let name = source.text_of(inner);
                 found.insert(name.to_string(), format!("{module}.{name}"));
             }
-            "identifier" if !inner.parent().is_some_and(|outer| outer.kind() == "import_specifier") => {
+            "identifier" if inner.parent().is_none_or(|outer| outer.kind() != "import_specifier") => {
                 found.insert(source.text_of(inner).to_string(), module.to_string());
             }
             _ => {}
@@ -342,10 +364,10 @@ pub fn reads<'t>(
         Language::Go => (&GO, &[]),
         _ => return None,
     };
-    if platform.iter().any(|root| is_below(&root)) {
+    if platform.iter().any(is_below) {
         return None;
     }
-    if roots.iter().any(|root| is_below(&root)) {
+    if roots.iter().any(is_below) {
         return Some(node);
     }
     inside(node)

@@ -62,11 +62,10 @@ pub fn in_production(
             let left = node.child_by_field_name("left")?;
             let value = node.child_by_field_name("right")?;
             let target = if left.kind() == "subscript" { left.child_by_field_name("value")? } else { left };
-            let is_function = is_python_function(source, value);
             let is_replaced = matches!(target.kind(), "attribute")
-                && is_function
                 && (left.kind() != "subscript" || compact(source, left).contains("__dict__"))
-                && belongs_elsewhere(source, imports, target);
+                && belongs_elsewhere(source, imports, target)
+                && is_python_function(source, value);
             is_replaced.then(|| compact(source, left)).and_then(replaced)
         }
         (Language::Python, "call") => {
@@ -177,23 +176,7 @@ fn belongs_elsewhere(source: &ParsedSource<'_>, imports: &Imports, node: Node<'_
         // Something of the project itself may change its own parts.
         return !imports.full_name(root).starts_with('.') || !is_script;
     }
-    // `runner = sys.modules.get("runner")`
-    nodes(source.root()).any(|it| {
-        let name = it.child_by_field_name("left").or_else(|| it.child_by_field_name("name"));
-        let value = it.child_by_field_name("right").or_else(|| it.child_by_field_name("value"));
-        let (Some(name), Some(value)) = (name, value) else { return false };
-        let text = compact(source, value);
-        source.text_of(name) == root
-            && [
-                "sys.modules",
-                "importlib.import_module",
-                "__import__",
-                "Reflect.get(globalThis",
-                "globalThis[",
-            ]
-            .iter()
-            .any(|start| text.contains(start))
-    })
+    imports.is_looked_up(root)
 }
 
 fn root_name<'s>(source: &ParsedSource<'s>, node: Node<'_>) -> Option<&'s str> {
