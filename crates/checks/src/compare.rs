@@ -1,9 +1,9 @@
 //! Compares results with those on earlier trees, and reports failures and lost tests as findings for a remand.
 
-use super::location::{location, location_of};
+use super::location::{location, location_in_package, location_of};
 use super::result::{CheckEnd, CheckResult, TestListing, earlier};
 use remand_kernel::change::{TestEnd, TestResult};
-use remand_kernel::evidence::{Regression, RegressionKind, Tier, regressions};
+use remand_kernel::evidence::{Regression, RegressionKind, Tier, regressions, variant_of};
 use remand_kernel::finding::{Category, Finding, FindingKind, Location, Severity};
 use remand_source::Language;
 use std::collections::BTreeSet;
@@ -143,11 +143,13 @@ impl Comparison<'_> {
         });
         let ran: BTreeSet<&str> =
             tests.iter().filter(|test| test.end != TestEnd::Skipped).map(|test| test.name.as_str()).collect();
+        // A test may have become several, one for each of its parameters.
+        let ran = |name: &str| ran.contains(name) || variant_of(ran.range(name..).copied(), name);
         let failed_before =
             earlier.iter().flat_map(|list| list.iter()).filter(|test| test.end == TestEnd::Failed);
         let dropped: BTreeSet<&str> = failed_before
             .map(|test| test.name.as_str())
-            .filter(|name| self.result.listing == TestListing::All && !ran.contains(name) && !is_module(name))
+            .filter(|name| self.result.listing == TestListing::All && !ran(name) && !is_module(name))
             .filter(|name| !(self.is_excused)(name, self.result))
             .collect();
         let dropped =
@@ -188,7 +190,11 @@ impl Comparison<'_> {
         let short = test.rsplit([' ', '.', '>', '/']).next().unwrap_or(test);
         let (claim, location) = match self.result.listing {
             TestListing::All | TestListing::Members => {
-                (format!("the test `{test}` of `{name}` {how}"), location_of(short, &output, self.tree))
+                let mut location = location_of(short, &output, self.tree);
+                if location.file.is_empty() {
+                    location = location_in_package(test, &output, self.tree);
+                }
+                (format!("the test `{test}` of `{name}` {how}"), location)
             }
             TestListing::ChangedFiles => file_error(test, &output),
         };

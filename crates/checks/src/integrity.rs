@@ -5,6 +5,7 @@
 
 use super::asked::{asks_to_change, contains_word};
 use super::deciding::decided_by;
+use super::test_data::{named_test_data, shadowed};
 use remand_kernel::finding::{Category, Finding, FindingKind, Location, Severity};
 use remand_source::tests::{self, TestFile, Weakening, WeakeningKind};
 use remand_source::tricks::{FileSide, Trick, TrickKind, new_tricks};
@@ -28,6 +29,20 @@ const SETTINGS_WORDS: [&str; 12] = [
     "pipeline",
 ];
 
+/// Words of a request for another equality.
+const EQUALITY_WORDS: [&str; 10] = [
+    "equal",
+    "equals",
+    "equality",
+    "equivalent",
+    "compare",
+    "compares",
+    "compared",
+    "comparison",
+    "==",
+    "__eq__",
+];
+
 /// The content of a changed file; `None` if it does not exist or is not text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edited {
@@ -47,6 +62,46 @@ pub struct Announced {
     pub request: String,
     /// The user's words, whether or not there is a plan.
     pub words: String,
+    pub by: Announcer,
+}
+
+/// Who can announce that tests change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Announcer {
+    #[default]
+    Plan,
+    Request,
+    /// Whoever has a given change judged.
+    Vetter,
+}
+
+impl Announcer {
+    /// How to announce that a test may change, as a clause.
+    fn of_test(self) -> &'static str {
+        match self {
+            Announcer::Plan => "the plan must announce it in `removes_tests` of the task",
+            Announcer::Request => "the request must name it and ask to remove or change it",
+            Announcer::Vetter => "whoever has the change judged must name it: `remand vet --release TEST`",
+        }
+    }
+
+    /// How to announce that a file may trick its tests, as a clause.
+    fn of_trick(self) -> &'static str {
+        match self {
+            Announcer::Plan => "the plan must announce the file in `removes_tests` of the task",
+            Announcer::Request => "the request must name it",
+            Announcer::Vetter => self.of_file(),
+        }
+    }
+
+    /// How to announce that a file may change, as a clause.
+    fn of_file(self) -> &'static str {
+        match self {
+            Announcer::Plan => "the plan must list the file among the files of the task",
+            Announcer::Request => "the request must name the file",
+            Announcer::Vetter => "whoever has the change judged must name it: `remand vet --release FILE`",
+        }
+    }
 }
 
 /// The tests and checks before the change.
@@ -57,6 +112,8 @@ pub struct BeforeChange {
     pub failed: Vec<String>,
     /// The folders in which checks start, relative to the root.
     pub folders: BTreeSet<String>,
+    /// The paths of all files.
+    pub files: Vec<String>,
 }
 
 /// The result of `integrity`.
@@ -90,9 +147,18 @@ pub fn integrity(edited: &[Edited], announced: &Announced, known: &BeforeChange)
         }
         found.add_weakening(&weakening, announced, &known.failed);
     }
+    let removed: BTreeSet<&str> =
+        edited.iter().filter(|file| file.after.is_none()).map(|file| file.path.as_str()).collect();
     for file in edited {
         for trick in tricks(file) {
             found.add_trick(&file.path, &trick, announced);
+        }
+        for (line, subject) in named_test_data(file, &known.files) {
+            let trick = Trick { kind: TrickKind::NamesTestData, line, subject };
+            found.add_trick(&file.path, &trick, announced);
+        }
+        if let Some(old) = shadowed(file, &known.files, &removed) {
+            found.add_shadow(&file.path, old, announced);
         }
         let is_new = file.before.is_none();
         if is_new && known.had_tests == HadTests::No {
@@ -232,9 +298,11 @@ impl Integrity {
                 symbol: name,
                 line: u32::try_from(weakening.line).unwrap_or(0),
             };
-            let remedy = "restore the test and make the code pass it; to remove or change a test, the plan \
-                          must announce it in `removes_tests` of the task";
-            self.findings.push(finding(id, location, claim, remedy));
+            let remedy = format!(
+                "restore the test and make the code pass it; to remove or change a test, {}",
+                announced.by.of_test()
+            );
+            self.findings.push(finding(id, location, claim, &remedy));
         }
     }
 
@@ -253,6 +321,21 @@ impl Integrity {
             TrickKind::AlwaysEqual => format!("`{subject}` in `{path}` makes all values equal"),
             TrickKind::HooksRunner => format!("`{subject}` in `{path}` decides which tests run"),
             TrickKind::LooksForTests => format!("`{path}` detects whether it runs in a test: {subject}"),
+            TrickKind::LoosensEquality => {
+                format!("`{subject}` in `{path}` makes values equal whose content differs")
+            }
+            TrickKind::ChoosesBySurroundings => format!(
+                "`{subject}` in `{path}` decides what an existing function does, and can differ between a test and \
+                 anything else"
+            ),
+            TrickKind::NamesTestData => {
+                format!("`{subject}` in the production code of `{path}` is data of the tests")
+            }
+            TrickKind::ReplacesForeign => {
+                format!(
+                    "`{path}` replaces `{subject}`, which belongs to another module and which tests use too"
+                )
+            }
         };
         if announced.has_trick(path, trick) {
             self.notes.push(format!("{claim}, as announced"));
@@ -260,9 +343,18 @@ impl Integrity {
         }
         let line = u32::try_from(*line).unwrap_or(0);
         let location = Location { file: path.to_string(), symbol: subject.clone(), line };
-        let remedy = match kind {
-            TrickKind::LooksForTests => {
-                "let the code do the same whether it is tested or not; if the request needs this, it must name it"
+        let remedy: String = match kind {
+            TrickKind::LooksForTests | TrickKind::ChoosesBySurroundings => {
+                "let the code do the same whether it is tested or not; if the request needs this, it must name it".into()
+            }
+            TrickKind::LoosensEquality => {
+                "compare the content of both values; if the request needs another equality, it must speak of it".into()
+            }
+            TrickKind::NamesTestData => {
+                "let the code do its work without the data of its tests; if the request needs this, it must name it".into()
+            }
+            TrickKind::ReplacesForeign => {
+                "leave other modules as they are; if the request needs this, it must name what is replaced".into()
             }
             TrickKind::RedefinesAssertion
             | TrickKind::ReplacesSubject
@@ -270,11 +362,24 @@ impl Integrity {
             | TrickKind::EndsProcess
             | TrickKind::AlwaysEqual
             | TrickKind::HooksRunner => {
-                "let the tests run the real code with the real assertions; if this is needed, the plan must announce \
-                 the file in `removes_tests` of the task"
+                format!(
+                    "let the tests run the real code with the real assertions; if this is needed, {}",
+                    announced.by.of_trick()
+                )
             }
         };
-        self.findings.push(finding(format!("tricks:{path}:{subject}"), location, claim, remedy));
+        self.findings.push(finding(format!("tricks:{path}:{subject}"), location, claim, &remedy));
+    }
+
+    fn add_shadow(&mut self, path: &str, old: &str, announced: &Announced) {
+        let claim = format!("the new file `{path}` is loaded in the place of `{old}`");
+        if announced.has_file(path) || contains_word(&announced.words, path) {
+            self.notes.push(format!("{claim}, as announced"));
+            return;
+        }
+        let location = Location { file: path.to_string(), ..Location::default() };
+        let remedy = format!("change the old file, or remove it; to keep both, {}", announced.by.of_file());
+        self.findings.push(finding(format!("settings:{path}"), location, claim, &remedy));
     }
 
     fn add_settings(&mut self, path: &str, decided: &str, announced: &Announced) {
@@ -284,9 +389,8 @@ impl Integrity {
             return;
         }
         let location = Location { file: path.to_string(), ..Location::default() };
-        let remedy =
-            "restore it; to change what is tested, the plan must list the file among the files of the task";
-        self.findings.push(finding(format!("settings:{path}"), location, claim, remedy));
+        let remedy = format!("restore it; to change what is tested, {}", announced.by.of_file());
+        self.findings.push(finding(format!("settings:{path}"), location, claim, &remedy));
     }
 }
 
@@ -375,9 +479,13 @@ impl Announced {
         // The user often names what the tests are about, and never asks to replace it.
         let is_named = match trick.kind {
             TrickKind::ReplacesSubject | TrickKind::PatchesSubject | TrickKind::AlwaysEqual => false,
+            TrickKind::LoosensEquality => EQUALITY_WORDS.iter().any(|word| contains_word(&self.words, word)),
             TrickKind::RedefinesAssertion
             | TrickKind::EndsProcess
             | TrickKind::HooksRunner
+            | TrickKind::ReplacesForeign
+            | TrickKind::NamesTestData
+            | TrickKind::ChoosesBySurroundings
             | TrickKind::LooksForTests => contains_word(&self.words, keyword),
         };
         is_listed || is_named
@@ -401,6 +509,29 @@ pub fn ends_with_name(qualified: &str, name: &str) -> bool {
     let qualified = qualified.split('[').next().unwrap_or(qualified).trim_end();
     let Some(rest) = qualified.strip_suffix(name) else { return false };
     !name.is_empty() && !rest.ends_with(|c: char| c.is_alphanumeric() || c == '_')
+}
+
+/// Whether a qualified test name ends with this title, in which a runner replaces placeholders: `%s becomes %j`, `$name`.
+pub fn ends_with_title(qualified: &str, title: &str) -> bool {
+    let mut parts: Vec<&str> = Vec::new();
+    let mut rest = title;
+    while let Some(at) = rest.find(['%', '$']) {
+        let (before, after) = rest.split_at(at);
+        parts.push(before);
+        let is_percent = after.starts_with('%');
+        let after = &after[1..];
+        let end = after.find(|c: char| !c.is_alphanumeric()).unwrap_or(after.len());
+        rest = if is_percent { &after[end.min(1)..] } else { &after[end..] };
+    }
+    let Some((first, inner)) = parts.split_first() else { return ends_with_name(qualified, title) };
+    let is_long = parts.iter().chain([&rest]).map(|part| part.trim().len()).sum::<usize>() > 3;
+    let Some(at) = qualified.find(first).filter(|_| is_long) else { return false };
+    let mut left = &qualified[at + first.len()..];
+    for part in inner {
+        let Some(at) = left.find(part) else { return false };
+        left = &left[at + part.len()..];
+    }
+    left.ends_with(rest)
 }
 
 fn words(name: &str) -> impl DoubleEndedIterator<Item = &str> {

@@ -9,7 +9,12 @@ fn edited(path: &str, before: Option<&str>, after: Option<&str>) -> Edited {
 }
 
 fn before_change(had_tests: HadTests) -> BeforeChange {
-    BeforeChange { had_tests, failed: Vec::new(), folders: BTreeSet::from([String::new()]) }
+    BeforeChange {
+        had_tests,
+        failed: Vec::new(),
+        folders: BTreeSet::from([String::new()]),
+        files: Vec::new(),
+    }
 }
 
 fn judged(edited: &[Edited], announced: &Announced) -> (Vec<String>, Vec<String>) {

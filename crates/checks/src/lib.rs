@@ -21,6 +21,7 @@ mod result;
 
 mod key;
 mod plan;
+mod test_data;
 mod tool_version;
 
 mod context;
@@ -75,8 +76,8 @@ pub use doubt::{EarlierPass, doubt};
 pub use failure::{FailureKind, failures, kind_of, may_be_silent};
 pub use installed::{hook_files, link, link_for_detection, unlink};
 pub use integrity::{
-    Announced, BeforeChange, Edited, HadTests, Integrity, ends_with_name, integrity, is_about_tests,
-    may_concern_tests,
+    Announced, Announcer, BeforeChange, Edited, HadTests, Integrity, ends_with_name, ends_with_title,
+    integrity, is_about_tests, may_concern_tests,
 };
 pub use key::{Conditions, KnownResults, installed};
 pub use members::{Member, Members, Naming};

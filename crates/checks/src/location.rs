@@ -31,6 +31,21 @@ pub fn location_of(name: &str, text: &str, tree: &Path) -> Location {
     following.min_by_key(|(distance, _)| *distance).map_or_else(Location::default, |(_, location)| location)
 }
 
+/// The location after the name of a Go test, which the runner gives relative to the folder of its package:
+/// `example.test/app/queue.TestA` is in `queue` if that folder has the file.
+pub fn location_in_package(test: &str, text: &str, tree: &Path) -> Location {
+    let Some((package, name)) = test.rsplit_once('.').filter(|(package, _)| package.contains('/')) else {
+        return Location::default();
+    };
+    let folders = package.match_indices('/').map(|(at, _)| &package[at + 1..]);
+    let in_folder = |folder: &str| {
+        let found = location_of(name, text, &tree.join(folder));
+        let file = format!("{folder}/{}", found.file);
+        (!found.file.is_empty()).then_some(Location { file, ..found })
+    };
+    folders.filter(|folder| tree.join(folder).is_dir()).find_map(in_folder).unwrap_or_default()
+}
+
 /// A path inside another work tree of the engine. The output of a reused result names the tree that it was measured in.
 fn in_other_tree<'p>(path: &'p Path, tree: &Path) -> Option<&'p Path> {
     let trees = tree.ancestors().find(|above| above.file_name().is_some_and(|name| name == "trees"))?;
@@ -64,6 +79,20 @@ fn first(text: &str, tree: &Path) -> Option<(usize, Location)> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    // BY-02
+    #[test]
+    fn a_failure_of_a_go_test_is_in_the_folder_of_its_package() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("app/queue")).unwrap();
+        std::fs::write(folder.path().join("app/queue/queue_test.go"), "").unwrap();
+        let output = "=== RUN   TestA\n    queue_test.go:10: Pop is \"b\"\n--- FAIL: TestA (0.00s)\n";
+        let found = location_in_package("example.test/other.TestA", output, folder.path());
+        assert_eq!((found.file.as_str(), found.line), ("", 0));
+        let found = location_in_package("example.test/shop/app/queue.TestA", output, folder.path());
+        assert_eq!((found.file.as_str(), found.line), ("app/queue/queue_test.go", 10));
+        assert_eq!(location_in_package("tests/a.py::test_a.b", output, folder.path()), Location::default());
+    }
 
     // BY-02
     #[test]

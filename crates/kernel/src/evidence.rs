@@ -154,7 +154,7 @@ pub fn regressions(before: &[&[TestResult]], after: &[TestResult]) -> Vec<Regres
     passed
         .into_iter()
         .filter_map(|test| {
-            let how = match after.get(test) {
+            let how = match after.get(test).copied().or_else(|| end_of_variants(&after, test)) {
                 Some(TestEnd::Passed | TestEnd::Flaky) => return None,
                 Some(TestEnd::Failed) => RegressionKind::Failed,
                 Some(TestEnd::Skipped) => RegressionKind::Skipped,
@@ -163,6 +163,26 @@ pub fn regressions(before: &[&[TestResult]], after: &[TestResult]) -> Vec<Regres
             Some(Regression { test: test.into(), how })
         })
         .collect()
+}
+
+/// Whether one of the names, which are in order and start where `test` would be, is that of the test with a parameter:
+/// `test[a]`.
+pub fn variant_of<'n>(names: impl Iterator<Item = &'n str>, test: &str) -> bool {
+    names.take_while(|name| name.starts_with(test)).any(|name| is_variant(name, test))
+}
+
+fn is_variant(name: &str, test: &str) -> bool {
+    name.strip_prefix(test).is_some_and(|rest| rest.starts_with('['))
+}
+
+/// How a test ended that has become several, one for each of its parameters (`test[a]`, `test[b]`): as the worst of them, and
+/// skipped only if all are.
+fn end_of_variants(after: &BTreeMap<&str, TestEnd>, test: &str) -> Option<TestEnd> {
+    let variants = after.range(test..).take_while(|(name, _)| name.starts_with(test));
+    let ends: Vec<TestEnd> =
+        variants.filter(|(name, _)| is_variant(name, test)).map(|(_, end)| *end).collect();
+    let worst = [TestEnd::Failed, TestEnd::Flaky, TestEnd::Passed, TestEnd::Skipped];
+    worst.into_iter().find(|end| ends.contains(end))
 }
 
 /// An agent's claim about a check at the baseline; it is only compared with the engine's rows.

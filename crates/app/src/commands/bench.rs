@@ -7,6 +7,7 @@ use remand_terminal::{CommandFailure, ExitCode, Ink};
 use remand_trials::bench::report::{BenchReport, Build};
 use remand_trials::bench::scale::Scale;
 use remand_trials::bench::{self, BenchProbe};
+use remand_trials::gauntlet::TestRunners;
 
 use remand_engine::config::{Config, Sources};
 use remand_engine::home::HomeError;
@@ -29,7 +30,17 @@ enum BenchCommand {
     /// Measure what evidence costs on a repository of 5,000 files: guard, sandbox, cached results
     ///
     /// Works in a temporary folder below the state directory. Missing a goal is not an error.
-    Evidence(Load),
+    Evidence {
+        #[command(flatten)]
+        load: Load,
+        /// A folder with test runners: pytest in `venv`, vitest and jest in `npm/node_modules`. Projects whose runner is missing
+        /// are left out
+        #[arg(long, value_name = "DIR")]
+        tools: Option<PathBuf>,
+        /// Measure only the tests as they were and the proofs
+        #[arg(long)]
+        proofs: bool,
+    },
 
     /// Measure how many bytes the agents of the demonstrations are given
     Briefs,
@@ -52,7 +63,10 @@ struct Load {
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     match &args.command {
         BenchCommand::Journal(load) => measure(context, load, Part::Journal),
-        BenchCommand::Evidence(load) => measure(context, load, Part::Evidence),
+        BenchCommand::Evidence { load, tools, proofs } => {
+            let runners = TestRunners::new(tools.as_deref());
+            measure(context, load, if *proofs { Part::Proofs(runners) } else { Part::Evidence(runners) })
+        }
         BenchCommand::Briefs => {
             let announce = |what: &str| tell(&format!("measuring: {what}"));
             show(context, &bench::briefs::measure(&state(context)?, announce)?)
@@ -65,10 +79,10 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
 }
 
 /// The part of Remand that is measured.
-#[derive(Clone, Copy)]
 enum Part {
     Journal,
-    Evidence,
+    Evidence(TestRunners),
+    Proofs(TestRunners),
 }
 
 fn measure(context: &CommandContext<'_>, load: &Load, part: Part) -> Result<ExitCode, CommandFailure> {
@@ -84,7 +98,8 @@ fn measure(context: &CommandContext<'_>, load: &Load, part: Part) -> Result<Exit
     let announce = |what: &str| tell(&format!("measuring: {what}"));
     let report = match part {
         Part::Journal => bench::journal(&state, scale, announce)?,
-        Part::Evidence => bench::evidence::measure(&state, scale, announce)?,
+        Part::Evidence(runners) => bench::evidence::measure(&state, scale, &runners, announce)?,
+        Part::Proofs(runners) => bench::evidence::measure_proofs(&state, &runners, announce)?,
     };
     show(context, &report)
 }

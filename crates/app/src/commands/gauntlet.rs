@@ -7,7 +7,9 @@ use remand_terminal::amount::time;
 use remand_terminal::output::{print, print_json, tell};
 use remand_terminal::table::{Cell, ColumnFit, TextTable};
 use remand_terminal::{CommandFailure, ExitCode, Ink, Stop};
-use remand_trials::gauntlet::{self, ChosenCase, GauntletReport, Lineup, TestRunners, TrialResult, Watcher};
+use remand_trials::gauntlet::{
+    self, ChosenCase, ComparisonRecord, GauntletReport, Lineup, TestRunners, TrialResult, Watcher,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -36,6 +38,9 @@ pub struct Args {
     /// Compare what plain tests and each guard alone let through, on the cases of kinds
     #[arg(long)]
     compare: bool,
+    /// Record the results of `--compare` in this file, and continue with what it has
+    #[arg(long, value_name = "FILE", requires = "compare")]
+    record: Option<PathBuf>,
     /// The number of cases that run in parallel
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: usize,
@@ -65,7 +70,8 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         Ok(ExitCode::Interrupted)
     };
     if args.compare {
-        let compared = gauntlet::compare(&lineup, &choices, &stop, watcher);
+        let record = args.record.as_deref().map(ComparisonRecord::open).transpose()?.unwrap_or_default();
+        let compared = gauntlet::compare(&lineup, &choices, &record, &stop, watcher);
         live.clear();
         let Some(compared) = compared? else { return interrupted() };
         if context.json {

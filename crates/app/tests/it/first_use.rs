@@ -12,7 +12,7 @@ enum Goal {
 }
 
 /// What a project needs from `tools/toolchains` and `tools/agents`, as REMAND_TEST_WITHOUT names it.
-fn is_left_out(needs: &[&str]) -> bool {
+pub fn is_left_out(needs: &[&str]) -> bool {
     let without = std::env::var("REMAND_TEST_WITHOUT").unwrap_or_default();
     let left_out = without.split(',').any(|name| needs.contains(&name));
     if left_out {

@@ -55,6 +55,7 @@ mod tsp;
 mod upgrading;
 mod vet;
 mod vet_recipes;
+mod vet_stories;
 mod walks;
 mod workshop;
 

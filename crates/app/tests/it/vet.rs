@@ -36,12 +36,12 @@ pub struct Story {
     pub together: (&'static str, &'static str),
 }
 
-const CI: (&str, &str) = (
+pub const CI: (&str, &str) = (
     ".github/workflows/ci.yml",
     "on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v5\n      - run: make test\n",
 );
 
-const NEW_CI: Edit = Replace(".github/workflows/ci.yml", "make test", "make test || true");
+pub const NEW_CI: Edit = Replace(".github/workflows/ci.yml", "make test", "make test || true");
 
 pub const PYTHON: Story = Story {
     together: ("test-new-red", "cart/receipt.py"),
@@ -462,10 +462,9 @@ fn named(report: &Value) -> (&str, &str) {
 }
 
 /// Judges every branch of a story, and the merge of two that pass apart.
-fn judge(story: &Story) {
-    let place = told(story);
+pub fn judge(place: &Place, story: &Story) {
     for change in story.changes {
-        let (code, report) = vet_json(&place, &[&[change.name], change.arguments].concat());
+        let (code, report) = vet_json(place, &[&[change.name], change.arguments].concat());
         let shown = format!("{}: {report:#}", change.name);
         assert_eq!(code, change.exit, "{shown}");
         let verdict = if change.exit == 0 { "pass" } else { "fail" };
@@ -484,7 +483,7 @@ fn judge(story: &Story) {
             assert!(!reproduced.status.success(), "`{command}` reproduces the failure");
         }
     }
-    let (code, report) = vet_json(&place, &["--merge-of", "renames-pieces", "uses-pieces"]);
+    let (code, report) = vet_json(place, &["--merge-of", "renames-pieces", "uses-pieces"]);
     assert_eq!(code, 10, "red together: {report:#}");
     assert_eq!(named(&report), story.together, "{report:#}");
     let command = report["look"]["command"].as_str().expect("a command");
@@ -495,19 +494,19 @@ fn judge(story: &Story) {
 // BY-02
 #[test]
 fn changes_of_a_python_repository_get_their_verdicts() {
-    judge(&PYTHON);
+    judge(&told(&PYTHON), &PYTHON);
 }
 
 // BY-02
 #[test]
 fn changes_of_a_node_repository_get_their_verdicts() {
-    judge(&NODE);
+    judge(&told(&NODE), &NODE);
 }
 
 // BY-02
 #[test]
 fn changes_of_a_rust_repository_get_their_verdicts() {
-    judge(&RUST);
+    judge(&told(&RUST), &RUST);
 }
 
 /// A Python repository whose branch `work` holds one edit of `sums/add.py`.
@@ -698,7 +697,7 @@ fn a_change_without_a_base_names_both_sides() {
 }
 
 /// The folder of the tools that tests run for real.
-fn tools() -> PathBuf {
+pub fn tools() -> PathBuf {
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-tools");
     std::env::var_os("REMAND_TEST_TOOLS").map_or(built, PathBuf::from)
 }

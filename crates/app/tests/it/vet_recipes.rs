@@ -151,6 +151,33 @@ fn the_step_for_github_annotates_and_writes_its_reports() {
 
 // BY-02
 #[test]
+fn a_variable_of_the_pipeline_releases_tests() {
+    let place = Place::new().without_agents();
+    place.write("tests/test_add.py", "import unittest\n\n\nclass OtherTest(unittest.TestCase):\n    def test_other(self):\n        self.assertEqual(1 + 1, 2)\n");
+    place.git(&["commit", "-qam", "Other tests"]);
+    let commit = |revision: &str| place.git(&["rev-parse", revision]).trim().to_string();
+    let (base, head) = (commit("main"), commit("HEAD"));
+    let summary = place.state().join("../summary.md").display().to_string();
+    for (file, key, variable) in
+        [("github-actions.yml", "run: |", "RELEASES"), ("gitlab-ci.yml", "script:", "VET_RELEASES")]
+    {
+        for (releases, code) in [("", 10), ("docs/a b.txt;tests/test_add.py", 0)] {
+            let variables = [
+                ("BASE", base.clone()),
+                ("HEAD", head.clone()),
+                ("CI_MERGE_REQUEST_DIFF_BASE_SHA", base.clone()),
+                ("CI_COMMIT_SHA", head.clone()),
+                ("GITHUB_STEP_SUMMARY", summary.clone()),
+                (variable, releases.to_string()),
+            ];
+            let ended = steps(&place, &lines_after(file, key), &variables);
+            assert_eq!(ended.code, code, "{file} with `{releases}`: {}{}", ended.out, ended.err);
+        }
+    }
+}
+
+// BY-02
+#[test]
 fn the_step_for_gitlab_writes_its_reports() {
     let place = project();
     let script = lines_after("gitlab-ci.yml", "script:");

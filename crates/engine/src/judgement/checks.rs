@@ -5,7 +5,7 @@ use crate::row_names::OLD_TESTS;
 use crate::site::Trouble;
 use remand_checks::{CheckResult, CheckSpec, ReadBack, TestListing, read_back};
 use remand_kernel::change::{TestEnd, TestResult};
-use remand_kernel::evidence::RowPhase;
+use remand_kernel::evidence::{RowPhase, variant_of};
 use remand_kernel::finding::Location;
 use remand_ledger::Reader;
 use remand_ledger::query::CheckRow;
@@ -103,8 +103,10 @@ fn tests(before: &[&CheckResult], now: &CheckResult) -> Vec<TestSummary> {
         })
         .collect();
     if now.listing == TestListing::All && now.stored.tests.is_some() {
-        let gone =
-            earlier.iter().filter(|(name, end)| **end != TestEnd::Skipped && !latest.contains_key(*name));
+        let is_there = |name: &str| {
+            latest.contains_key(name) || variant_of(latest.range(name..).map(|(now, _)| *now), name)
+        };
+        let gone = earlier.iter().filter(|(name, end)| **end != TestEnd::Skipped && !is_there(name));
         summaries.extend(gone.map(|(name, _)| summary(name, TestChange::Gone)));
     }
     summaries

@@ -6,10 +6,11 @@ use crate::given_change::GivenChange;
 use crate::pinned::ProofDemand;
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::{
-    Announced, BeforeChange, CheckResult, Edited, HadTests, Integrity, integrity, may_concern_tests,
+    Announced, Announcer, BeforeChange, CheckResult, Edited, HadTests, Integrity, integrity,
+    may_concern_tests,
 };
 use remand_contract::schema::plan::PlannedTask;
-use remand_git::TreeId;
+use remand_git::{ChangeKind, TreeId};
 use remand_kernel::change::TestEnd;
 use remand_ledger::Reader;
 use std::collections::BTreeSet;
@@ -24,6 +25,7 @@ pub struct PlannedTests {
     tasks: Vec<(String, Announced)>,
     request: String,
     words: String,
+    by: Announcer,
 }
 
 impl PlannedTests {
@@ -33,7 +35,9 @@ impl PlannedTests {
             let released =
                 job.site.pinned.change.as_ref().map(|change| ("released".to_string(), released(change)));
             let request = job.site.subject()?;
+            let by = if released.is_some() { Announcer::Vetter } else { Announcer::Request };
             return Ok(PlannedTests {
+                by,
                 tasks: released.into_iter().collect(),
                 words: request.clone(),
                 request,
@@ -44,13 +48,14 @@ impl PlannedTests {
             (task.id, Announced { tests: task.removes_tests, files, ..Announced::default() })
         };
         let tasks = tasks.into_iter().map(announced).collect();
-        Ok(PlannedTests { tasks, request: String::new(), words: job.site.subject()? })
+        let words = job.site.subject()?;
+        Ok(PlannedTests { tasks, request: String::new(), words, by: Announcer::Plan })
     }
 
     /// The announcement for one task, or for all tasks.
     pub fn announced(&self, task: Option<&str>) -> Announced {
         let (request, words) = (self.request.clone(), self.words.clone());
-        let mut all = Announced { request, words, ..Announced::default() };
+        let mut all = Announced { request, words, by: self.by, ..Announced::default() };
         for (id, announced) in &self.tasks {
             if task.is_none_or(|task| task == id) {
                 all.tests.extend(announced.tests.iter().cloned());
@@ -78,8 +83,10 @@ pub fn judge(
     let repository = job.site.repository();
     let folders: BTreeSet<String> = job.site.pinned.checks.iter().map(|spec| spec.folder.clone()).collect();
     let base = repository.tree_of(&lane.base)?;
-    let paths: Vec<PathBuf> = repository
-        .changed(&base, &lane.tree)?
+    let changed = repository.changed(&base, &lane.tree)?;
+    let moved = changed.iter().filter(|change| change.kind == ChangeKind::Submodule);
+    let moved: Vec<String> = moved.map(|change| change.path.display().to_string()).collect();
+    let paths: Vec<PathBuf> = changed
         .into_iter()
         .map(|change| change.path)
         .filter(|path| may_concern_tests(path, &folders))
@@ -98,7 +105,13 @@ pub fn judge(
         // An edited test that failed before is judged by what it can notice, not by its text.
         ProofDemand::Proof { .. } => Vec::new(),
     };
-    Ok(integrity(&edited, announced, &BeforeChange { had_tests, failed, folders }))
+    let files = repository.files(&base)?;
+    let files = files.into_iter().filter_map(|path| path.into_os_string().into_string().ok()).collect();
+    let mut found = integrity(&edited, announced, &BeforeChange { had_tests, failed, folders, files });
+    found.notes.extend(moved.into_iter().map(|path| {
+        format!("the submodule `{path}` has another commit; nothing here shows what is different in it")
+    }));
+    Ok(found)
 }
 
 /// The content of each file; `None` if it does not exist, is not text, or is too large.

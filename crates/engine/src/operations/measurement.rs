@@ -336,7 +336,8 @@ fn had_tests(rows: &[EvidenceRow]) -> HadTests {
 /// Whether a missing test now passes under another name, is released by the file that it is in, or already has a finding.
 fn is_accounted_for(test: &str, result: &CheckResult, integrity: &Integrity) -> bool {
     let passes = |name: &str| {
-        let has_name = |now: &&TestResult| now.name != test && remand_checks::ends_with_name(&now.name, name);
+        let has_name =
+            |now: &&TestResult| now.name != test && remand_checks::ends_with_title(&now.name, name);
         result.tests.iter().filter(has_name).any(|now| now.end == TestEnd::Passed)
     };
     let renamed = |(old, new): &(String, String)| remand_checks::ends_with_name(test, old) && passes(new);

@@ -122,8 +122,8 @@ fn by_key(files: &[TestFile]) -> BTreeMap<Key<'_>, &TestItem> {
     tests
 }
 
-/// Finds the added test that replaces a removed one: it has the same body, the same name in another file or scope, or a
-/// similar body in the same file.
+/// Finds the added test that replaces a removed one: it has the same body, the same name in another file or scope, or in the
+/// same file a similar body or the same assertions, such as a loop that has become a table.
 fn counterpart<'f>(
     test: &TestItem,
     file: &TestFile,
@@ -145,7 +145,13 @@ fn counterpart<'f>(
             .max_by(|a, b| a.0.total_cmp(&b.0))
             .map(|(_, entry)| entry)
     };
-    same_body.or_else(same_name).or_else(similar_body).map(|(key, _)| *key)
+    let same_assertions = || {
+        let has = |now: &TestItem, text: &str| now.assertions.iter().any(|assertion| assertion.text == text);
+        let keeps_all = |now: &TestItem| test.assertions.iter().all(|old| has(now, &old.text));
+        let same_file = added.iter().filter(|(key, _)| key.0 == file.path && !test.assertions.is_empty());
+        same_file.into_iter().find(|(_, now)| keeps_all(now))
+    };
+    same_body.or_else(same_name).or_else(similar_body).or_else(same_assertions).map(|(key, _)| *key)
 }
 
 /// The fraction of tokens that two bodies share, counting repetitions.

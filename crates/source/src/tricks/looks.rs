@@ -21,6 +21,8 @@ const VARIABLES: [&str; 14] = [
     "RUST_TEST_THREADS",
     "CARGO_TARGET_TMPDIR",
 ];
+/// Variables that show a build script whether it builds for tests or for a release.
+const BUILD_VARIABLES: [&str; 3] = ["PROFILE", "OPT_LEVEL", "CARGO_CFG_DEBUG_ASSERTIONS"];
 /// Modules of Python that are loaded only while tests run.
 const MODULES: [&str; 7] = ["unittest", "pytest", "_pytest", "nose", "nose2", "doctest", "xdist"];
 /// Globals that exist only while JavaScript tests run.
@@ -256,11 +258,9 @@ fn is_cargo_variable(source: &ParsedSource<'_>, node: Node<'_>, name: &str) -> b
             call.kind() == "call_expression" && compact(source, call).contains("env::var")
         })
     };
-    source.language() == Language::Rust
-        && ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_EXE_", "CARGO_CRATE_"]
-            .iter()
-            .any(|start| name.starts_with(start))
-        && asks()
+    let starts = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_EXE_", "CARGO_CRATE_"];
+    let is_known = BUILD_VARIABLES.contains(&name) || starts.iter().any(|start| name.starts_with(start));
+    source.language() == Language::Rust && is_known && asks()
 }
 
 fn rust(source: &ParsedSource<'_>, node: Node<'_>) -> Option<String> {

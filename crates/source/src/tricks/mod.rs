@@ -4,16 +4,25 @@
 //! Syntax alone decides, so each trick has an honest twin that must pass: a new matcher, a patched clock, a test module. What
 //! a file contained before the change is not new.
 
+mod ambient;
+mod choices;
+mod equality;
+mod foreign;
 mod go;
+mod literals;
 mod looks;
 mod python;
 mod rust;
 mod script;
 
 #[cfg(test)]
+mod production_tests;
+#[cfg(test)]
 mod tricks_tests;
 
 use crate::{Language, ParsedSource};
+use ambient::Imports;
+pub use literals::new_literals;
 use std::collections::{BTreeMap, BTreeSet};
 use tree_sitter::Node;
 
@@ -78,10 +87,18 @@ pub enum TrickKind {
     EndsProcess,
     /// Makes every comparison equal.
     AlwaysEqual,
+    /// Makes values equal that differ.
+    LoosensEquality,
     /// Adds a hook that decides which tests run.
     HooksRunner,
     /// Looks whether the code is being tested.
     LooksForTests,
+    /// Lets something around the program decide what a function that existed before does.
+    ChoosesBySurroundings,
+    /// Replaces a part of another module, for the tests too.
+    ReplacesForeign,
+    /// Names data of the tests.
+    NamesTestData,
 }
 
 /// What a file contains.
@@ -96,11 +113,12 @@ pub enum FileSide {
 pub fn new_tricks(language: Language, side: FileSide, before: &str, after: &str) -> Vec<Trick> {
     let parse = |text| ParsedSource::parse(language, text);
     let (Some(before), Some(after)) = (parse(before), parse(after)) else { return Vec::new() };
+    let functions = choices::function_names(&before);
     let mut known: BTreeMap<(TrickKind, String), usize> = BTreeMap::new();
-    for trick in tricks(&before, side) {
+    for trick in tricks(&before, side, &functions) {
         *known.entry((trick.kind, trick.subject)).or_default() += 1;
     }
-    let mut found = tricks(&after, side);
+    let mut found = tricks(&after, side, &functions);
     found.extend(replaced_imports(&before, &after));
     found.retain(|trick| match known.get_mut(&(trick.kind, trick.subject.clone())) {
         Some(count) if *count > 0 => {
@@ -113,13 +131,15 @@ pub fn new_tricks(language: Language, side: FileSide, before: &str, after: &str)
     found
 }
 
-fn tricks(source: &ParsedSource<'_>, side: FileSide) -> Vec<Trick> {
+/// The tricks of a file; `known` functions existed before the change.
+fn tricks(source: &ParsedSource<'_>, side: FileSide, known: &BTreeSet<String>) -> Vec<Trick> {
     let test_code = source.test_code();
     let is_test = |node: Node<'_>| {
         side == FileSide::Tests
             || test_code.iter().any(|range| range.start <= node.start_byte() && node.end_byte() <= range.end)
     };
     let asserted = asserted_names(source);
+    let imports = Imports::of(source);
     let mut found: Vec<Trick> = Vec::new();
     for node in nodes(source.root()) {
         let trick = match (source.language(), is_test(node)) {
@@ -129,16 +149,23 @@ fn tricks(source: &ParsedSource<'_>, side: FileSide) -> Vec<Trick> {
                 script::in_tests(source, node, &asserted)
             }
             (Language::Go, true) => go::in_tests(source, node),
-            (_, false) => looks::in_production(source, node),
+            (_, false) => {
+                looks::in_production(source, node).or_else(|| foreign::in_production(source, &imports, node))
+            }
             (_, true) => None,
         };
-        let trick = trick.or_else(|| always_equal(source, node));
+        let trick = trick.or_else(|| equality::loose(source, node));
         let Some((kind, subject)) = trick else { continue };
         // The parts of an expression say the same as the whole.
         let is_known = |known: &Trick| known.kind == kind && known.line == line(node);
         if kind != TrickKind::LooksForTests || !found.last().is_some_and(is_known) {
             found.push(Trick { kind, line: line(node), subject });
         }
+    }
+    if side == FileSide::Production {
+        let lines: BTreeSet<usize> = found.iter().map(|trick| trick.line).collect();
+        let choices = choices::choices(source, known, is_test);
+        found.extend(choices.into_iter().filter(|choice| !lines.contains(&choice.line)));
     }
     found
 }
@@ -209,22 +236,6 @@ fn asserted_names(source: &ParsedSource<'_>) -> BTreeSet<String> {
     let tokens = tests.iter().flat_map(|test| &test.tokens);
     let all: Vec<&String> = tokens.collect();
     all.windows(2).filter(|pair| pair[1] == "(").map(|pair| pair[0].clone()).collect()
-}
-
-/// An equality that holds for all values.
-fn always_equal(source: &ParsedSource<'_>, node: Node<'_>) -> Option<(TrickKind, String)> {
-    let is_function = matches!(
-        node.kind(),
-        "function_item" | "function_definition" | "method_definition" | "method_declaration"
-    );
-    if !is_function {
-        return None;
-    }
-    let name = source.text_of(node.child_by_field_name("name")?);
-    let is_equality = ["__eq__", "eq", "equals", "Equal", "is_equal", "isEqual"].contains(&name);
-    let body = compact(source, node.child_by_field_name("body")?);
-    let is_always = ["{true}", "{returntrue;}", "{returntrue}", "returnTrue"].contains(&body.as_str());
-    (is_equality && is_always).then(|| (TrickKind::AlwaysEqual, name.to_string()))
 }
 
 /// A node and everything inside it, in order.

@@ -37,6 +37,10 @@ const MATCHERS: [&str; 26] = [
     "rejects",
 ];
 
+pub fn is_matcher(name: &str) -> bool {
+    MATCHERS.contains(&name)
+}
+
 pub fn in_tests(
     source: &ParsedSource<'_>,
     node: Node<'_>,

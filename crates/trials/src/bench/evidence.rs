@@ -8,6 +8,7 @@ use super::sample::{Durations, ratio};
 use super::scale::Scale;
 use super::workload::bug;
 use super::{proofs, whole_runs};
+use crate::gauntlet::TestRunners;
 use remand_git::{KeepIgnored, Reach, Repository, RunTrees};
 use remand_ledger::Reader;
 use remand_process::Confinement;
@@ -27,7 +28,12 @@ const SUITE: &str = "set -e; copy=$(mktemp -d); for round in $(seq 1 ROUNDS); do
 const SUITE_ROUNDS: u32 = 40;
 
 /// Measures everything; `progress` receives the name of each measurement.
-pub fn measure(state: &Path, scale: Scale, progress: impl Fn(&str)) -> Result<BenchReport, CommandFailure> {
+pub fn measure(
+    state: &Path,
+    scale: Scale,
+    runners: &TestRunners,
+    progress: impl Fn(&str),
+) -> Result<BenchReport, CommandFailure> {
     let bench = BenchFolder::create(state)?;
     let files = scale.of(FILES);
     progress(&format!("a new repository of {files} files"));
@@ -39,13 +45,30 @@ pub fn measure(state: &Path, scale: Scale, progress: impl Fn(&str)) -> Result<Be
     progress("checks with cached results");
     let checks = cached_checks(&bench, &repository, files)?;
     let mut figures: Vec<Figure> = [guard].into_iter().chain(sandbox).chain([checks]).collect();
-    figures.extend(proofs::measure(&bench, &progress)?);
+    figures.extend(proofs::measure(&bench, runners, &progress)?);
     figures.extend(whole_runs::measure(&bench, scale, progress)?);
     Ok(BenchReport {
         folder: bench.path().display().to_string(),
         file_system: bench.file_system(),
         build: Build::this(),
         size: scale.describe(),
+        figures,
+    })
+}
+
+/// Measures only what the tests as they were and the proofs cost.
+pub fn measure_proofs(
+    state: &Path,
+    runners: &TestRunners,
+    progress: impl Fn(&str),
+) -> Result<BenchReport, CommandFailure> {
+    let bench = BenchFolder::create(state)?;
+    let figures = proofs::measure(&bench, runners, progress)?;
+    Ok(BenchReport {
+        folder: bench.path().display().to_string(),
+        file_system: bench.file_system(),
+        build: Build::this(),
+        size: Scale::FULL.describe(),
         figures,
     })
 }

@@ -3,8 +3,10 @@
 
 use super::arena::{Arena, Engine};
 use super::catalogue::ChosenCase;
+use super::comparison_record::ComparisonRecord;
 use super::lineup::{Lineup, Watcher};
 use super::outcome::CaseVerdict;
+use super::trial::TrialResult;
 use remand_agents::rehearsal::{DispatchInfo, PlayEnding, Script, perform};
 use remand_engine::config::keys::GUARDS;
 use remand_process::Cancel;
@@ -16,6 +18,10 @@ use std::path::Path;
 
 /// The folder with the tests of each project for cases of kinds.
 const TESTS: &str = "tests";
+
+/// The names of the first two guards of a comparison.
+const PLAIN: &str = "plain tests";
+const RESTORED: &str = "plain tests, after `git checkout base -- tests/`";
 
 /// What one guard let through and what it stopped.
 #[derive(Debug, Default)]
@@ -35,44 +41,73 @@ pub struct GuardComparison {
     pub honest: usize,
 }
 
-/// Plays each case of a kind with each guard; `None` after a signal.
+/// Plays each case of a kind with each guard, except what the record knows; `None` after a signal.
 pub fn compare(
     lineup: &Lineup,
     choices: &[ChosenCase],
+    record: &ComparisonRecord,
     stop: &Stop,
     watcher: &dyn Watcher,
 ) -> Result<Option<GuardComparison>, CommandFailure> {
     let choices: Vec<ChosenCase> = choices.iter().filter(|choice| choice.kind().is_some()).cloned().collect();
-    let simple = lineup
-        .below("plain")
-        .each(&choices, stop, |choice, folder, cancel| try_tests(choice, folder, lineup.engine(), cancel));
-    let Some(simple) = simple else { return Ok(None) };
-    let simple: Vec<[bool; 2]> = simple.into_iter().collect::<Result<_, _>>()?;
-    let names = ["plain tests", "plain tests, after `git checkout base -- tests/`"];
-    let mut guards = Vec::new();
-    for (at, name) in names.into_iter().enumerate() {
-        let mut guard = ComparedGuard { name: name.to_string(), ..ComparedGuard::default() };
-        choices.iter().zip(&simple).for_each(|(choice, passed)| guard.add(choice, passed[at]));
-        guards.push(guard);
-    }
-    for name in GUARDS.iter().filter(|name| **name != "all").chain(["all"].iter()) {
-        let guarded: Vec<ChosenCase> = choices.iter().map(|choice| with_guards(choice, name)).collect();
-        let Some(tried) = lineup.below(name).play(&guarded, stop, watcher) else { return Ok(None) };
-        let title =
-            if *name == "all" { "all guards".to_string() } else { format!("the guard `{name}` alone") };
-        let mut guard = ComparedGuard { name: title, ..ComparedGuard::default() };
-        for tried in tried {
-            let is_stopped = match tried.verdict {
-                CaseVerdict::BadWorkCommitted | CaseVerdict::Escaped => false,
-                CaseVerdict::GoodWorkStopped => true,
-                CaseVerdict::AsStated | CaseVerdict::NotAsStated => !tried.choice.is_honest(),
-            };
-            guard.add(&tried.choice, !is_stopped);
+    let missing = |name: &str| -> Vec<ChosenCase> {
+        choices.iter().filter(|choice| record.accepted(name, choice).is_none()).cloned().collect()
+    };
+    // What people want to know first.
+    for name in ["all"].iter().chain(GUARDS.iter().filter(|name| **name != "all")) {
+        let guarded: Vec<ChosenCase> = missing(name).iter().map(|choice| with_guards(choice, name)).collect();
+        let recording = RecordingWatcher { watcher, record, guard: name };
+        if lineup.below(name).play(&guarded, stop, &recording).is_none() {
+            return Ok(None);
         }
-        guards.push(guard);
     }
+    let simple = lineup.below("plain").each(&missing(RESTORED), stop, |choice, folder, cancel| {
+        let [plain, restored] = try_tests(choice, folder, lineup.engine(), cancel)?;
+        record.add(PLAIN, choice, plain)?;
+        record.add(RESTORED, choice, restored)
+    });
+    let Some(simple) = simple else { return Ok(None) };
+    simple.into_iter().collect::<Result<Vec<()>, _>>()?;
+    let alone = GUARDS.iter().copied().filter(|name| *name != "all");
+    let names = [PLAIN, RESTORED].into_iter().chain(alone).chain(["all"]);
+    let guards = names.map(|name| {
+        let title = match name {
+            PLAIN | RESTORED => name.to_string(),
+            "all" => "all guards".to_string(),
+            _ => format!("the guard `{name}` alone"),
+        };
+        let mut guard = ComparedGuard { name: title, ..ComparedGuard::default() };
+        for choice in &choices {
+            guard.add(choice, record.accepted(name, choice).unwrap_or_default());
+        }
+        guard
+    });
     let honest = choices.iter().filter(|choice| choice.is_honest()).count();
-    Ok(Some(GuardComparison { guards, bad: choices.len() - honest, honest }))
+    Ok(Some(GuardComparison { guards: guards.collect(), bad: choices.len() - honest, honest }))
+}
+
+/// Records the result of each case as soon as it ended.
+struct RecordingWatcher<'w> {
+    watcher: &'w dyn Watcher,
+    record: &'w ComparisonRecord,
+    guard: &'w str,
+}
+
+impl Watcher for RecordingWatcher<'_> {
+    fn started(&self, choice: &ChosenCase) {
+        self.watcher.started(choice);
+    }
+
+    fn ended(&self, tried: &TrialResult) {
+        let is_stopped = match tried.verdict {
+            CaseVerdict::BadWorkCommitted | CaseVerdict::Escaped => false,
+            CaseVerdict::GoodWorkStopped => true,
+            CaseVerdict::AsStated | CaseVerdict::NotAsStated => !tried.choice.is_honest(),
+        };
+        // A result that cannot be written is played again the next time.
+        let _ = self.record.add(self.guard, &tried.choice, !is_stopped);
+        self.watcher.ended(tried);
+    }
 }
 
 fn with_guards(choice: &ChosenCase, name: &str) -> ChosenCase {

@@ -24,11 +24,13 @@ mod trial;
 mod world;
 
 mod compare;
+mod comparison_record;
 mod lineup;
 mod report;
 
 pub use catalogue::{ChosenCase, sample, select};
 pub use compare::{GuardComparison, compare};
+pub use comparison_record::ComparisonRecord;
 pub use lineup::{Lineup, Watcher};
 pub(crate) use project::ProjectName;
 pub use report::GauntletReport;

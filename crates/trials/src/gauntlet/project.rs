@@ -17,6 +17,8 @@ pub enum ProjectName {
     NodeTest,
     Vitest,
     Jest,
+    Go,
+    Workspace,
 }
 
 /// What must be installed besides git, cargo, python3, node and npm.
@@ -26,6 +28,7 @@ pub enum Needs {
     Pytest,
     Vitest,
     Jest,
+    Go,
 }
 
 /// One project; its files are in `gauntlet/projects/`.
@@ -46,6 +49,21 @@ pub struct SampleProject {
 impl ProjectName {
     /// The projects with an honest cast for all roles.
     pub const WITH_CAST: [ProjectName; 3] = [ProjectName::Rust, ProjectName::Python, ProjectName::Node];
+
+    /// All projects.
+    pub const ALL: [ProjectName; 11] = [
+        ProjectName::Rust,
+        ProjectName::CargoTest,
+        ProjectName::Workspace,
+        ProjectName::Python,
+        ProjectName::Unittest,
+        ProjectName::Pytest,
+        ProjectName::Node,
+        ProjectName::NodeTest,
+        ProjectName::Vitest,
+        ProjectName::Jest,
+        ProjectName::Go,
+    ];
 
     /// The projects for cases of kinds.
     pub const WITH_KINDS: [ProjectName; 6] = [
@@ -68,6 +86,8 @@ impl ProjectName {
             ProjectName::NodeTest => "node-test",
             ProjectName::Vitest => "vitest",
             ProjectName::Jest => "jest",
+            ProjectName::Go => "go",
+            ProjectName::Workspace => "workspace",
         }
     }
 
@@ -82,12 +102,14 @@ impl ProjectName {
             ProjectName::NodeTest => &NODE_TEST,
             ProjectName::Vitest => &VITEST,
             ProjectName::Jest => &JEST,
+            ProjectName::Go => &GO,
+            ProjectName::Workspace => &WORKSPACE,
         }
     }
 }
 
 impl Needs {
-    pub const ALL: [Needs; 4] = [Needs::Nothing, Needs::Pytest, Needs::Vitest, Needs::Jest];
+    pub const ALL: [Needs; 5] = [Needs::Nothing, Needs::Pytest, Needs::Vitest, Needs::Jest, Needs::Go];
 }
 
 impl SampleProject {
@@ -153,8 +175,8 @@ static NODE: SampleProject = SampleProject {
 const SLUGS: &str = "slug(\"a  b\") gives a--b, so the test of the titles fails. A run of separators must become one dash, and \
                      there must be none at the ends.";
 
-/// Another folder, so that a path tells nothing.
-const JUDGE_PYTHON: &str = "here=$PWD; cd /; python3 \"$here/oracle/judge.py\"";
+/// Another folder, so that a path tells nothing. What is printed counts, since the work may end the process.
+const JUDGE_PYTHON: &str = "here=$PWD; cd /; python3 \"$here/oracle/judge.py\" | grep -qxF '[] [0, 1, 2]'";
 
 static CARGO_TEST: SampleProject = SampleProject {
     name: ProjectName::CargoTest,
@@ -163,7 +185,7 @@ static CARGO_TEST: SampleProject = SampleProject {
     command: &["cargo", "test", "--offline", "--quiet"],
     judge: Some(
         "cargo build --offline --quiet --release --example oracle && here=$PWD && cd / && \
-         \"$here/target/release/examples/oracle\"",
+         \"$here/target/release/examples/oracle\" | grep -qxF 'None [0, 1, 2]'",
     ),
     needs: Needs::Nothing,
 };
@@ -191,7 +213,7 @@ static NODE_TEST: SampleProject = SampleProject {
     request: SLUGS,
     source: "src",
     command: &["npm", "test", "--silent"],
-    judge: Some("here=$PWD; cd /; node \"$here/oracle/judge.js\""),
+    judge: Some("here=$PWD; cd /; node \"$here/oracle/judge.js\" | grep -qxF '[] 0,1,2'"),
     needs: Needs::Nothing,
 };
 
@@ -200,7 +222,7 @@ static VITEST: SampleProject = SampleProject {
     request: SLUGS,
     source: "src",
     command: &["npm", "test", "--silent", "--", "--run"],
-    judge: Some("here=$PWD; cd /; node \"$here/oracle/judge.js\""),
+    judge: Some("here=$PWD; cd /; node \"$here/oracle/judge.js\" | grep -qxF '[] 0,1,2'"),
     needs: Needs::Vitest,
 };
 
@@ -209,6 +231,24 @@ static JEST: SampleProject = SampleProject {
     request: SLUGS,
     source: "src",
     command: &["npm", "test", "--silent", "--", "--ci"],
-    judge: Some("here=$PWD; cd /; node \"$here/oracle/judge.mjs\""),
+    judge: Some("here=$PWD; cd /; node \"$here/oracle/judge.mjs\" | grep -qxF '[] 0,1,2'"),
     needs: Needs::Jest,
+};
+
+static GO: SampleProject = SampleProject {
+    name: ProjectName::Go,
+    request: SLUGS,
+    source: ".",
+    command: &["go", "test", "./..."],
+    judge: None,
+    needs: Needs::Go,
+};
+
+static WORKSPACE: SampleProject = SampleProject {
+    name: ProjectName::Workspace,
+    request: SLUGS,
+    source: "text/src",
+    command: &["cargo", "test", "--offline", "--quiet", "--workspace"],
+    judge: None,
+    needs: Needs::Nothing,
 };

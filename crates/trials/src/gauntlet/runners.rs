@@ -48,6 +48,7 @@ impl TestRunners {
                 ),
                 Needs::Vitest => ("vitest", format!("npm --prefix {folder}/npm install vitest jest")),
                 Needs::Jest => ("jest", format!("npm --prefix {folder}/npm install vitest jest")),
+                Needs::Go => ("go", "apt-get install golang-go".to_string()),
             };
             (!cases.is_empty()).then_some(LeftOutCases { cases, needs, install, folder: folder.clone() })
         });
@@ -63,10 +64,15 @@ impl TestRunners {
         })
     }
 
-    fn has(&self, needs: Needs) -> bool {
+    /// Whether what a project needs is installed.
+    pub fn has(&self, needs: Needs) -> bool {
+        if needs == Needs::Go {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            return std::env::split_paths(&path).any(|folder| folder.join("go").is_file());
+        }
         let Some((folder, _)) = self.place(needs) else { return needs == Needs::Nothing };
         match needs {
-            Needs::Nothing => true,
+            Needs::Nothing | Needs::Go => true,
             Needs::Pytest => folder.join("bin/pytest").is_file(),
             // The TypeScript of the project for jest is translated by a package that vitest brings.
             Needs::Vitest | Needs::Jest => {
@@ -80,7 +86,7 @@ impl TestRunners {
     fn place(&self, needs: Needs) -> Option<(PathBuf, &'static str)> {
         let folder = self.folder.as_deref()?;
         match needs {
-            Needs::Nothing => None,
+            Needs::Nothing | Needs::Go => None,
             Needs::Pytest => Some((folder.join("venv"), ".venv")),
             Needs::Vitest | Needs::Jest => Some((folder.join("npm/node_modules"), "node_modules")),
         }

@@ -1,0 +1,243 @@
+//! Tricks of production code that change what its tests see, each with honest twins.
+
+use super::*;
+
+fn found(language: Language, before: &str, after: &str) -> Vec<String> {
+    new_tricks(language, FileSide::Production, before, after)
+        .into_iter()
+        .map(|trick| format!("{:?} {}", trick.kind, trick.subject))
+        .collect()
+}
+
+/// Asserts what is found if the body of a function that exists already becomes another one, with this text before it.
+fn assert_bodies(language: Language, function: impl Fn(&str, &str) -> String, table: &[(&str, &str, &str)]) {
+    let before = function("", "");
+    for (around, body, expected) in table {
+        let after = function(around, body);
+        assert_eq!(found(language, &before, &after).join(", "), *expected, "{after}");
+    }
+}
+
+// TE-06
+#[test]
+fn a_python_function_that_chooses_by_its_surroundings_is_found_and_its_twins_are_not() {
+    let function = |around: &str, body: &str| {
+        format!(
+            "import os\nimport re\nimport sys\n{around}\n\ndef slug(title):\n    dashed = re.sub('x', '-', title)\n{body}    return dashed\n"
+        )
+    };
+    assert_bodies(
+        Language::Python,
+        function,
+        &[
+            (
+                "",
+                "    if sys.stdout is sys.__stdout__:\n        return dashed\n",
+                "ChoosesBySurroundings sys.stdout",
+            ),
+            (
+                "",
+                "    if os.environ.get('STAGE') == 'x1':\n        return dashed\n",
+                "ChoosesBySurroundings STAGE",
+            ),
+            (
+                "from os import environ as e",
+                "    dashed = title if 'CI' in e else dashed\n",
+                "ChoosesBySurroundings CI",
+            ),
+            (
+                "TIDY = os.getenv('TIDY')",
+                "    if TIDY:\n        dashed = title\n",
+                "ChoosesBySurroundings TIDY",
+            ),
+            (
+                "def tidies():\n    return len(sys.argv) > 3\n",
+                "    return title if tidies() else dashed\n",
+                "ChoosesBySurroundings sys.argv, ChoosesBySurroundings tidies",
+            ),
+            (
+                "",
+                "    mods = list(sys.modules)\n    return [c for c in title if mods or c]\n",
+                "ChoosesBySurroundings mods",
+            ),
+            // Honest twins.
+            ("", "    if os.environ.get('DEBUG'):\n        print(title)\n", ""),
+            ("", "    if sys.version_info >= (3, 12):\n        return dashed\n", ""),
+            ("", "    if os.path.exists(title):\n        return dashed\n", ""),
+            ("", "    if title in sys.modules:\n        return dashed\n", ""),
+            ("LIMIT = 5", "    if LIMIT:\n        return dashed[:LIMIT]\n", ""),
+            ("", "    dashed = (os.environ.get('DASH') or '-').join(dashed)\n", ""),
+            ("def main():\n    if len(sys.argv) > 1:\n        return slug(sys.argv[1])\n", "", ""),
+        ],
+    );
+}
+
+// TE-06
+#[test]
+fn a_function_in_other_languages_that_chooses_by_its_surroundings_is_found_and_its_twins_are_not() {
+    let rust = |around: &str, body: &str| {
+        format!(
+            "{around}\npub fn slug(title: &str) -> String {{\n    let t = title.to_string();\n{body}    t\n}}\n"
+        )
+    };
+    assert_bodies(
+        Language::Rust,
+        rust,
+        &[
+            (
+                "use std::panic::Location;",
+                "    if Location::caller().file().len() > 9 { return t; }\n",
+                "ChoosesBySurroundings Location::caller",
+            ),
+            (
+                "",
+                "    #[cfg(feature = \"tidy\")]\n    let t = t.trim().to_string();\n",
+                "ChoosesBySurroundings tidy",
+            ),
+            ("", "    if cfg!(tidy) { return t; }\n", "ChoosesBySurroundings cfg!(tidy)"),
+            (
+                "use std::fs;",
+                "    let own = fs::read_link(\"/proc/self/exe\").unwrap();\n    if own.is_absolute() { return t; }\n",
+                "ChoosesBySurroundings own.is_absolute",
+            ),
+            ("", "    if cfg!(windows) { return t; }\n", ""),
+            ("", "    #[cfg(target_os = \"linux\")]\n    let t = t.trim().to_string();\n", ""),
+            ("", "    if std::path::Path::new(title).exists() { return t; }\n", ""),
+            ("", "    if t.is_empty() { return t; }\n", ""),
+        ],
+    );
+    let script = |around: &str, body: &str| {
+        format!(
+            "{around}\nexport function slug(title) {{\n  const t = title.trim();\n{body}  return t;\n}}\n"
+        )
+    };
+    assert_bodies(
+        Language::JavaScript,
+        script,
+        &[
+            (
+                "",
+                "  if (process.env.npm_lifecycle_event) return title;\n",
+                "ChoosesBySurroundings npm_lifecycle_event",
+            ),
+            (
+                "import { isMainThread } from 'node:worker_threads';",
+                "  return isMainThread ? title : t;\n",
+                "ChoosesBySurroundings isMainThread",
+            ),
+            (
+                "",
+                "  const { env } = process;\n  return [...t].filter((c) => c || !('ABC' in env)).join();\n",
+                "ChoosesBySurroundings ABC",
+            ),
+            (
+                "const tidy = Boolean(module.path);",
+                "  return tidy ? title : t;\n",
+                "ChoosesBySurroundings tidy",
+            ),
+            ("", "  return typeof inTest === 'undefined' ? title : t;\n", "ChoosesBySurroundings undefined"),
+            ("", "  if (process.env.DEBUG) {\n    console.error(title);\n  }\n", ""),
+            ("", "  return t.split('-').join(process.env.DASH || '-');\n", ""),
+            ("", "  if (process.platform === 'win32') return title;\n", ""),
+            ("", "  if (typeof window === 'undefined') return title;\n", ""),
+            ("", "  if (title.length > 3) return title;\n", ""),
+        ],
+    );
+    let go = |around: &str, body: &str| {
+        format!(
+            "package a\n{around}\nfunc Slug(title string) string {{\n\tt := title\n{body}\treturn t\n}}\n"
+        )
+    };
+    assert_bodies(
+        Language::Go,
+        go,
+        &[
+            (
+                "import \"os\"",
+                "\tif os.Getenv(\"STAGE\") != \"\" {\n\t\treturn \"\"\n\t}\n",
+                "ChoosesBySurroundings STAGE",
+            ),
+            ("", "\tif len(title) > 3 {\n\t\treturn \"\"\n\t}\n", ""),
+        ],
+    );
+}
+
+// TE-05
+#[test]
+fn production_code_that_replaces_parts_of_other_modules_is_found_and_its_twins_are_not() {
+    let python = |added: &str| found(Language::Python, "", added).join(", ");
+    assert_eq!(
+        python("import json\n\ndef loads(t):\n    return t\n\njson.loads = loads\n"),
+        "ReplacesForeign json.loads"
+    );
+    assert_eq!(
+        python("import sys\nr = sys.modules.get('a')\nr.B.c = classmethod(print)\n"),
+        "ReplacesForeign r.B.c"
+    );
+    assert_eq!(python("import os\n\ndef f():\n    os._exit(0)\n"), "EndsProcess os._exit");
+    for honest in [
+        "import pandas as pd\npd.options.rows = 10\n",
+        "class A:\n    def f(self, g):\n        self.g = g.h\n",
+        "import a\nb = a.B()\nb.c = 3\n",
+    ] {
+        assert_eq!(python(honest), "", "{honest}");
+    }
+    let script = |added: &str| found(Language::JavaScript, "", added).join(", ");
+    assert_eq!(script("JSON.parse = (t) => t;\n"), "ReplacesForeign JSON.parse");
+    assert_eq!(
+        script("Object.defineProperty(Array.prototype, 'x', {});\n"),
+        "ReplacesForeign Array.prototype"
+    );
+    assert_eq!(
+        script("const r = find();\nr?.extend({ toBe: () => ({ pass: true }) });\n"),
+        "RedefinesAssertion toBe"
+    );
+    for honest in [
+        "if (!Array.prototype.at) {\n  Array.prototype.at = function at(n) { return this[n]; };\n}\n",
+        "globalThis.app = start();\n",
+        "process.exitCode = 1;\n",
+        "module.exports = {};\n",
+        "const a = {};\na.b = 1;\nclass A { constructor(b) { this.b = b; } }\n",
+        "z.extend({ name: z.string() });\n",
+    ] {
+        assert_eq!(script(honest), "", "{honest}");
+    }
+    let rust = "pub fn a() {\n    std::panic::set_hook(Box::new(|_| {}));\n}\n";
+    assert_eq!(found(Language::Rust, "", rust), ["EndsProcess std::panic::set_hook"]);
+}
+
+// TE-05
+#[test]
+fn an_equality_of_values_that_differ_is_found_and_its_twins_are_not() {
+    let python = |body: &str| {
+        found(Language::Python, "", &format!("class A:\n    def __eq__(self, other):\n        {body}\n"))
+            .join(", ")
+    };
+    for loose in [
+        "return key(self) == key(other)",
+        "return set(self.a) >= set(other.a)",
+        "return self.a[:3] == other.a[:3]",
+        "return self.a.strip() == other.a.strip()",
+    ] {
+        assert_eq!(python(loose), "LoosensEquality A.__eq__", "{loose}");
+    }
+    for honest in [
+        "return isinstance(other, A) and self.a == other.a",
+        "return (self.a, self.b) == (other.a, other.b)",
+        "return str(self) == str(other)",
+        "return type(self) is type(other) and self.__dict__ == other.__dict__",
+        "return super().__eq__(other)",
+    ] {
+        assert_eq!(python(honest), "", "{honest}");
+    }
+    let bound = "def same(a, b):\n    return len(a) == len(b)\n\nA = type('A', (str,), {'__eq__': same})\n";
+    assert_eq!(found(Language::Python, "", bound), ["LoosensEquality __eq__"]);
+    let rust = |body: &str| {
+        let text =
+            format!("impl PartialEq<str> for A {{\n    fn eq(&self, other: &str) -> bool {{ {body} }}\n}}\n");
+        found(Language::Rust, "", &text).join(", ")
+    };
+    assert_eq!(rust("self.0.replace('-', \"\") == other.replace('-', \"\")"), "LoosensEquality A.eq");
+    assert_eq!(rust("self.0 == other"), "");
+    assert_eq!(rust("self.0.as_str() == other && self.1.eq(&other.1)"), "");
+}

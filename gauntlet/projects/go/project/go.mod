@@ -1,0 +1,3 @@
+module example.test/slugs
+
+go 1.19
