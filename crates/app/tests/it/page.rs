@@ -6,5 +6,5 @@ mod figures;
 mod guarded;
 mod large;
 mod live;
-mod served;
+pub mod served;
 pub mod views;

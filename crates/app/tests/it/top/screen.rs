@@ -2,6 +2,7 @@
 
 use super::tmux::Tmux;
 use crate::cancel::wait_until;
+use crate::page::served::Served;
 use crate::place::Place;
 use crate::rehearsed::{REQUEST, Script, TRIVIAL};
 use remand_ledger::query::RunStage;
@@ -84,6 +85,38 @@ fn a_view_that_only_shows_takes_no_answer() {
     tmux.press(&["c", "y"]);
     tmux.wait_for("This view only shows");
     assert_eq!(place.reader().requests(&place.latest().run).expect("requests"), []);
+}
+
+// BY-11
+#[test]
+fn the_change_is_shown_in_the_pager_and_the_page_in_the_browser() {
+    let Some(tmux) = Tmux::start(80, 24) else { return };
+    let place = Place::configured(TRIVIAL);
+    let shown = place.quick(&Script::quick(), &[]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    let served = Served::start(&place, &[]);
+    let (paged, opened) = (place.visible_file("paged"), place.visible_file("opened"));
+    let browser = format!("#!/bin/sh\nprintf %s \"$1\" >'{}'\n", opened.display());
+    let mut command = place.command(&["top", "latest"]);
+    command.env("GIT_PAGER", format!("tee '{}' | tail -n 1; read line </dev/tty", paged.display()));
+    command.env("BROWSER", place.write_program("browse", &browser));
+    tmux.run(&command);
+    tmux.wait_for("d diff");
+    tmux.press(&["d"]);
+    // The pager has the terminal: its own screen, and keys that end with Enter.
+    tmux.wait_for("self.assertEqual(sub(3, 2), 1)");
+    assert_eq!(tmux.about("alternate_on"), "0");
+    tmux.press(&["Enter"]);
+    tmux.wait_for("d diff");
+    assert_eq!(tmux.about("alternate_on"), "1");
+    let change = std::fs::read_to_string(&paged).expect("the pager had the change");
+    assert!(change.contains("+def sub(a, b):"), "{change}");
+    tmux.press(&["o"]);
+    tmux.wait_for("the page of the run opens in your browser");
+    wait_until("the browser has a link", || opened.exists());
+    let link = std::fs::read_to_string(&opened).expect("a link");
+    assert!(link.starts_with(&served.address("/login?key=")), "{link}");
+    assert!(link.ends_with(&place.latest().run.0), "{link}");
 }
 
 /// The terminal as the shell had it before, whatever ended the view.
