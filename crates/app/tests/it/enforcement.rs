@@ -149,8 +149,8 @@ fn git_answers_a_build_that_asks_for_the_commit_and_the_files_and_shows_no_histo
     let place = Place::configured(TRIVIAL);
     let head = place.git(&["rev-parse", "HEAD"]);
     let asks = format!(
-        "test $(git rev-parse HEAD) = {} && git status --porcelain && cd sums && git ls-files | grep -q sub.py && \
-         test $(git rev-list --count HEAD) = 1 && ! git show HEAD:sums/sub.py 2>/dev/null",
+        "test $(git rev-parse HEAD) = {} && git status --porcelain && cd sums && git ls-files | grep -q add.py && \
+         test $(git rev-list --count HEAD) = 1 && ! git show HEAD:sums/add.py 2>/dev/null",
         head.trim()
     );
     let record = run_attack(&place, attacker().runs(&asks));

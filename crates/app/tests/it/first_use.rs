@@ -3,14 +3,6 @@
 use std::path::Path;
 use std::process::Command;
 
-/// How far the newcomer goes.
-enum Goal {
-    /// Every check is green in the sandbox.
-    Checks,
-    /// Claude Code gets the conventions, runs the tests in its own shell, and its work is committed.
-    Commit,
-}
-
 /// What a project needs from `tools/toolchains` and `tools/agents`, as REMAND_TEST_WITHOUT names it.
 pub fn is_left_out(needs: &[&str]) -> bool {
     let without = std::env::var("REMAND_TEST_WITHOUT").unwrap_or_default();
@@ -21,18 +13,14 @@ pub fn is_left_out(needs: &[&str]) -> bool {
     left_out
 }
 
-fn first_use(project: &str, goal: Goal, needs: &[&str]) {
-    let agents: &[&str] = if matches!(goal, Goal::Commit) { &["agents"] } else { &[] };
-    if is_left_out(&[needs, agents].concat()) {
+fn first_use(project: &str, needs: &[&str]) {
+    if is_left_out(&[needs, &["agents"]].concat()) {
         return;
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let programs = Path::new(env!("CARGO_BIN_EXE_remand")).parent().expect("a folder");
     let mut command = Command::new(root.join("tools/first-use"));
     command.arg("--programs").arg(programs).arg(project);
-    if matches!(goal, Goal::Checks) {
-        command.arg("--doctor");
-    }
     let done = command.output().expect("tools/first-use starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(done.status.success(), "{}{}", text(&done.stdout), text(&done.stderr));
@@ -40,12 +28,12 @@ fn first_use(project: &str, goal: Goal, needs: &[&str]) {
 }
 
 macro_rules! projects {
-    ($($test:ident: $name:literal, $goal:ident, $needs:expr;)*) => {
+    ($($test:ident: $name:literal, $needs:expr;)*) => {
         $(
             // UP-02 UP-03
             #[test]
             fn $test() {
-                first_use($name, Goal::$goal, &$needs);
+                first_use($name, &$needs);
             }
         )*
 
@@ -62,20 +50,20 @@ macro_rules! projects {
 }
 
 projects! {
-    go_with_cgo: "go-cgo", Commit, ["go"];
-    go_with_a_build_that_asks_git: "go-vendored", Commit, ["go"];
-    jest_with_workers: "jest-workers", Commit, ["npm"];
-    maven_with_junit: "maven-junit", Commit, ["mvn"];
-    node_with_postgres: "node-postgres", Commit, ["npm"];
-    npm_workspaces: "npm-workspaces", Commit, [];
-    python_that_writes_to_the_home: "python-home", Commit, [];
-    python_with_hypothesis: "python-hypothesis", Commit, [];
-    python_that_uses_the_machine: "python-machine", Commit, [];
-    python_with_process_pools: "python-pools", Commit, [];
-    python_with_servers: "python-server", Commit, [];
-    python_with_xdist: "python-xdist", Commit, [];
-    python_with_a_time_zone: "python-zone", Commit, [];
-    rust_with_a_build_that_asks_git: "rust-quirks", Commit, [];
-    rust_workspace: "rust-workspace", Commit, [];
-    vitest_with_a_dom: "vitest-dom", Commit, ["npm"];
+    go_with_cgo: "go-cgo", ["go"];
+    go_with_a_build_that_asks_git: "go-vendored", ["go"];
+    jest_with_workers: "jest-workers", ["npm"];
+    maven_with_junit: "maven-junit", ["mvn"];
+    node_with_postgres: "node-postgres", ["npm"];
+    npm_workspaces: "npm-workspaces", [];
+    python_that_writes_to_the_home: "python-home", [];
+    python_with_hypothesis: "python-hypothesis", [];
+    python_that_uses_the_machine: "python-machine", [];
+    python_with_process_pools: "python-pools", [];
+    python_with_servers: "python-server", [];
+    python_with_xdist: "python-xdist", [];
+    python_with_a_time_zone: "python-zone", [];
+    rust_with_a_build_that_asks_git: "rust-quirks", [];
+    rust_workspace: "rust-workspace", [];
+    vitest_with_a_dom: "vitest-dom", ["npm"];
 }

@@ -83,7 +83,10 @@ fn an_unchanged_tree_is_not_checked_again() {
     rewrite(&mut run, "t1", same, true);
     passes_checks_and_merge(&mut run, "t1");
     let integrate = run.walker.records.last().expect("taken").rulings.last().expect("ruled").clone();
-    assert_eq!((integrate.phase.as_str(), integrate.rule.source("feature").as_str()), ("integrate", "stands"));
+    assert_eq!(
+        (integrate.phase.as_str(), integrate.rule.source("feature").as_str()),
+        ("integrate", "stands")
+    );
     assert_eq!(run.status(), "waiting for code-review");
 }
 

@@ -227,7 +227,7 @@ fn nobody_reviews_a_tree_of_which_everything_was_reverted() {
         run.until("integrate").finds("integrate", "failed", vec![finding_about("t2", "I1", "a test is red")]);
     }
     run.says("take-back", "nothing-left");
-    assert_eq!(run.last(), "take-back: nothing-left → to bundle with blockers");
+    assert_eq!(run.last(), "take-back: nothing-left → to bundle, with blockers: confidence low");
     run.says("bundle", "done");
     assert_eq!(run.commands(), "do hand-over");
 }
