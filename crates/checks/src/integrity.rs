@@ -153,11 +153,12 @@ pub fn integrity(edited: &[Edited], announced: &Announced, known: &BeforeChange)
         for trick in tricks(file) {
             found.add_trick(&file.path, &trick, announced);
         }
-        for (line, subject) in named_test_data(file, &known.files) {
+        let text = (file.path.as_str(), file.before.as_deref(), file.after.as_deref());
+        for (line, subject) in named_test_data(text, &known.files) {
             let trick = Trick { kind: TrickKind::NamesTestData, line, subject };
             found.add_trick(&file.path, &trick, announced);
         }
-        if let Some(old) = shadowed(file, &known.files, &removed) {
+        if let Some(old) = shadowed(text, &known.files, &removed) {
             found.add_shadow(&file.path, old, announced);
         }
         let is_new = file.before.is_none();

@@ -1,7 +1,5 @@
 //! Production code that names the data of tests, and new files that are loaded in the place of others.
 
-use super::integrity::Edited;
-use super::sides::may_be_expected;
 use remand_source::tricks::new_literals;
 use remand_source::{Language, is_test_file};
 use std::collections::BTreeSet;
@@ -11,13 +9,15 @@ use std::path::Path;
 const TOOL_SCRIPTS: [&str; 7] =
     ["setup.py", "noxfile.py", "fabfile.py", "tasks.py", "conftest.py", "gulpfile.js", "Gruntfile.js"];
 
+/// A changed file: its path, and its text before and after the change.
+type ChangedText<'t> = (&'t str, Option<&'t str>, Option<&'t str>);
+
 /// The lines of a changed file that name data of the tests of the base, which has these files.
-pub fn named_test_data(file: &Edited, base: &[String]) -> Vec<(usize, String)> {
-    let path = Path::new(&file.path);
-    let name = file_name(&file.path);
+pub fn named_test_data((path, before, after): ChangedText<'_>, base: &[String]) -> Vec<(usize, String)> {
+    let (name, path) = (file_name(path), Path::new(path));
     let is_tool = TOOL_SCRIPTS.contains(&name) || name.contains(".config.");
     let language = Language::of(path).filter(|language| language.is_code());
-    let (Some(language), Some(after), false) = (language, &file.after, is_test_file(path) || is_tool) else {
+    let (Some(language), Some(after), false) = (language, after, is_test_file(path) || is_tool) else {
         return Vec::new();
     };
     let (tests, production): (Vec<&str>, Vec<&str>) =
@@ -25,7 +25,7 @@ pub fn named_test_data(file: &Edited, base: &[String]) -> Vec<(usize, String)> {
     let names = |files: &[&str]| -> BTreeSet<String> {
         files.iter().map(|path| file_name(path).to_string()).collect()
     };
-    let data: BTreeSet<String> = names(&tests).into_iter().filter(|name| may_be_expected(name)).collect();
+    let data: BTreeSet<String> = names(&tests).into_iter().filter(|name| is_data(name)).collect();
     let (data, production) = (data, names(&production));
     let folders: BTreeSet<&str> =
         tests.iter().filter_map(|path| path.split('/').find(|part| is_folder(part))).collect();
@@ -35,15 +35,19 @@ pub fn named_test_data(file: &Edited, base: &[String]) -> Vec<(usize, String)> {
         let is_folder = text.contains('/') && text.split('/').any(|part| folders.contains(part));
         is_file || is_folder
     };
-    new_literals(language, file.before.as_deref().unwrap_or_default(), after)
+    new_literals(language, before.unwrap_or_default(), after)
         .into_iter()
         .filter(|(_, text)| !text.contains("://") && !text.contains(char::is_whitespace) && is_named(text))
         .collect()
 }
 
 /// The file of the base in whose place a new file is loaded, because an import names neither's extension.
-pub fn shadowed<'b>(file: &Edited, base: &'b [String], removed: &BTreeSet<&str>) -> Option<&'b String> {
-    if file.before.is_some() || file.after.is_none() {
+pub fn shadowed<'b>(
+    (path, before, after): ChangedText<'_>,
+    base: &'b [String],
+    removed: &BTreeSet<&str>,
+) -> Option<&'b String> {
+    if before.is_some() || after.is_none() {
         return None;
     }
     let twin = |old: &&String| {
@@ -55,9 +59,13 @@ pub fn shadowed<'b>(file: &Edited, base: &'b [String], removed: &BTreeSet<&str>)
                 _ => is_script.then(|| stem.to_string()),
             }
         };
-        module(&file.path).is_some_and(|name| module(old).as_ref() == Some(&name))
+        module(path).is_some_and(|name| module(old).as_ref() == Some(&name))
     };
     base.iter().filter(|old| !removed.contains(old.as_str())).find(twin)
+}
+
+fn is_data(name: &str) -> bool {
+    Language::of(Path::new(name)).is_none_or(|language| !language.is_code())
 }
 
 fn is_folder(part: &str) -> bool {
@@ -79,12 +87,12 @@ mod tests {
         BASE.iter().map(|path| path.to_string()).chain(["package.json".to_string()]).collect()
     }
 
-    fn new(path: &str, text: &str) -> Edited {
-        Edited { path: path.to_string(), before: None, after: Some(text.to_string()) }
+    fn new<'t>(path: &'t str, text: &'t str) -> ChangedText<'t> {
+        (path, None, Some(text))
     }
 
     fn named(path: &str, text: &str) -> Vec<String> {
-        named_test_data(&new(path, text), &base()).into_iter().map(|(_, text)| text).collect()
+        named_test_data(new(path, text), &base()).into_iter().map(|(_, text)| text).collect()
     }
 
     // TE-06
@@ -113,12 +121,12 @@ mod tests {
 
     #[test]
     fn a_new_file_that_is_loaded_in_the_place_of_another_is_found() {
-        let shadow = |path: &str| shadowed(&new(path, ""), &base(), &BTreeSet::new()).cloned();
+        let shadow = |path: &str| shadowed(new(path, ""), &base(), &BTreeSet::new()).cloned();
         assert_eq!(shadow("src/text.js"), Some("src/text.ts".to_string()));
         assert_eq!(shadow("app/a/__init__.py"), Some("app/a.py".to_string()));
         for honest in ["src/text.d.ts", "src/text.json", "src/text.test.ts", "src/other.js", "app/b.py"] {
             assert_eq!(shadow(honest), None, "{honest}");
         }
-        assert_eq!(shadowed(&new("src/text.js", ""), &base(), &BTreeSet::from(["src/text.ts"])), None);
+        assert_eq!(shadowed(new("src/text.js", ""), &base(), &BTreeSet::from(["src/text.ts"])), None);
     }
 }

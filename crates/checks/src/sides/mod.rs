@@ -21,7 +21,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 pub use composition::{Composition, Half};
-pub use data::may_be_expected;
 use manifest::TestManifest;
 use settings::RunnerSettings;
 
@@ -197,7 +196,7 @@ impl Finder<'_> {
         }
         match Language::of(Path::new(path)) {
             Some(language) if language.is_code() => self.side_of_code(file, language),
-            Some(_) | None if file.base != FileVersion::Absent && may_be_expected(path) => {
+            Some(_) | None if file.base != FileVersion::Absent && data::may_be_expected(path) => {
                 let code = self.divided_code();
                 let is_of_tests = data::is_of_tests(path, &code.tests, &code.production);
                 if is_of_tests { Side::Tests(Reason::Data) } else { Side::Production }
