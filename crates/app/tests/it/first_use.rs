@@ -58,7 +58,6 @@ projects! {
     npm_workspaces: "npm-workspaces", [];
     python_that_writes_to_the_home: "python-home", [];
     python_with_hypothesis: "python-hypothesis", [];
-    python_that_uses_the_machine: "python-machine", [];
     python_with_process_pools: "python-pools", [];
     python_with_servers: "python-server", [];
     python_with_xdist: "python-xdist", [];
