@@ -124,7 +124,7 @@ fn phase(row: &OutlineRow, paint: Paint, width: usize) -> Vec<Line<'static>> {
 fn events(sight: &RunSight, paint: Paint, width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for change in &sight.changes {
-        for entry in change_lines(&sight.view.row.run, change) {
+        for entry in change_lines(&sight.view.row.run, &sight.view.row.workflow, change) {
             lines.extend(paint.wrapped(entry.tone, &entry.text, 4, width));
         }
     }
