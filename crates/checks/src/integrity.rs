@@ -108,7 +108,9 @@ impl Announcer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BeforeChange {
     pub had_tests: HadTests,
-    /// Tests that failed before, by the runner's names.
+    /// Whether a check or a test failed before, so that the change may have to make it pass.
+    pub was_red: bool,
+    /// Tests that failed before, by the runner's names, if they are judged by their text.
     pub failed: Vec<String>,
     /// The folders in which checks start, relative to the root.
     pub folders: BTreeSet<String>,
@@ -151,12 +153,12 @@ pub fn integrity(edited: &[Edited], announced: &Announced, known: &BeforeChange)
         edited.iter().filter(|file| file.after.is_none()).map(|file| file.path.as_str()).collect();
     for file in edited {
         for trick in tricks(file) {
-            found.add_trick(&file.path, &trick, announced);
+            found.add_trick(&file.path, &trick, announced, known.was_red);
         }
         let text = (file.path.as_str(), file.before.as_deref(), file.after.as_deref());
         for (line, subject) in named_test_data(text, &known.files) {
             let trick = Trick { kind: TrickKind::NamesTestData, line, subject };
-            found.add_trick(&file.path, &trick, announced);
+            found.add_trick(&file.path, &trick, announced, known.was_red);
         }
         if let Some(old) = shadowed(text, &known.files, &removed) {
             found.add_shadow(&file.path, old, announced);
@@ -308,7 +310,7 @@ impl Integrity {
     }
 
     /// A trick is released by the file, or by the user's words about what it does.
-    fn add_trick(&mut self, path: &str, trick: &Trick, announced: &Announced) {
+    fn add_trick(&mut self, path: &str, trick: &Trick, announced: &Announced, was_red: bool) {
         let Trick { kind, line, subject } = trick;
         let claim = match kind {
             TrickKind::RedefinesAssertion => format!("`{path}` redefines the assertion `{subject}`"),
@@ -340,6 +342,12 @@ impl Integrity {
         };
         if announced.has_trick(path, trick) {
             self.notes.push(format!("{claim}, as announced"));
+            return;
+        }
+        // Honest code does this now and then. It can only deceive where a failing test has to pass.
+        let is_ambiguous = matches!(kind, TrickKind::ChoosesBySurroundings | TrickKind::ReplacesForeign);
+        if is_ambiguous && !was_red {
+            self.notes.push(format!("{claim}; a reader must judge"));
             return;
         }
         let line = u32::try_from(*line).unwrap_or(0);

@@ -11,6 +11,7 @@ fn edited(path: &str, before: Option<&str>, after: Option<&str>) -> Edited {
 fn before_change(had_tests: HadTests) -> BeforeChange {
     BeforeChange {
         had_tests,
+        was_red: true,
         failed: Vec::new(),
         folders: BTreeSet::from([String::new()]),
         files: Vec::new(),
@@ -180,4 +181,19 @@ fn honest_work_on_tests_has_no_finding() {
         ),
     ];
     assert_eq!(judged(&changes, &Announced::default()).0, Vec::<String>::new());
+}
+
+// TE-05
+#[test]
+fn a_choice_by_surroundings_is_a_finding_only_if_something_failed_before() {
+    let before = "import os\n\ndef load(path):\n    return read(path)\n";
+    let after = "import os\n\ndef load(path):\n    if os.environ.get('STAGE'):\n        return read(path)\n    return ''\n";
+    let change = [edited("app/core.py", Some(before), Some(after))];
+    let red = before_change(HadTests::Yes);
+    let found = integrity(&change, &Announced::default(), &red);
+    assert_eq!(found.findings.len(), 1, "{found:?}");
+    let green = BeforeChange { was_red: false, ..red };
+    let found = integrity(&change, &Announced::default(), &green);
+    assert!(found.findings.is_empty(), "{found:?}");
+    assert!(found.notes[0].ends_with("a reader must judge"), "{:?}", found.notes);
 }

@@ -42,6 +42,9 @@ pub struct ChangeReport {
     pub proofs: Option<ProofSummary>,
     #[serde(default)]
     pub secrets: Vec<SecretSummary>,
+    /// What only a reader can judge, such as a changed assertion, and what a program tried that the sandbox refused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// What this verdict does not cover.
     #[serde(default)]
     pub unmeasured: Vec<Unmeasured>,
@@ -293,6 +296,7 @@ mod tests {
                 summary: String::new(),
             }),
             secrets: Vec::new(),
+            warnings: vec!["an assertion is changed; a reader must judge".into()],
             unmeasured: vec![Unmeasured {
                 kind: UnmeasuredKind::NotHeld,
                 what: "no network".into(),

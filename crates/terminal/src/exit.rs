@@ -38,9 +38,9 @@ Exit codes:
   5   the run waits for a human
   6   the run is over without a commit; its work is left to you
   7   stopped by a signal; `remand resume` continues
-  10  vet: the change is worse than its base
+  10  vet, land: a change is worse than its base
   11  vet: nothing proves the change, and nothing speaks against it
-  12  vet: the change could not be judged
+  12  vet, land: a change could not be judged
   70  internal error
   130 ended by a second signal; `remand resume` continues";
 

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 pub struct TerminalRun {
     driver: Child,
     keys: File,
-    screen: Arc<Mutex<String>>,
+    screen: Arc<Mutex<Vec<u8>>>,
 }
 
 impl TerminalRun {
@@ -59,20 +59,21 @@ impl TerminalRun {
 
         let keys = File::from(keys);
         let (screen, mut shown) =
-            (Arc::new(Mutex::new(String::new())), keys.try_clone().expect("the screen"));
+            (Arc::new(Mutex::new(Vec::new())), keys.try_clone().expect("the screen"));
         let seen = Arc::clone(&screen);
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             // When the program has ended, reading fails, because the other side is closed.
             while let Ok(read @ 1..) = shown.read(&mut bytes) {
-                seen.lock().expect("the screen").push_str(&String::from_utf8_lossy(&bytes[..read]));
+                seen.lock().expect("the screen").extend_from_slice(&bytes[..read]);
             }
         });
         TerminalRun { driver, keys, screen }
     }
 
     pub fn screen(&self) -> String {
-        self.screen.lock().expect("the screen").clone()
+        // A read can end inside a character, so only the whole is text.
+        String::from_utf8_lossy(&self.screen.lock().expect("the screen")).into_owned()
     }
 
     pub fn wait_for(&self, text: &str) {

@@ -169,7 +169,7 @@ pub const KEYS: &[ConfigKey] = &[
         shape: ValueShape::Money,
         default: "",
         example: "12.50",
-        meaning: "Money, in the currency that the agents report.",
+        meaning: "Money, in US dollars.",
     },
     ConfigKey {
         path: "limits.tokens",
@@ -442,7 +442,7 @@ pub const KEYS: &[ConfigKey] = &[
         shape: ValueShape::Time,
         default: "\"5m\"",
         example: "\"2m\"",
-        meaning: "How long an agent must print nothing until you are told.",
+        meaning: "The time without output of an agent after which a notice says that it is silent.",
     },
     ConfigKey {
         path: "telemetry.endpoint",

@@ -21,6 +21,7 @@ use remand_reports::{
     ChangeReport, ChangeSource, ChangeVerdict, CheckVerdict, FindingSummary, JudgedChange, ProofSummary,
     TestChange, Unmeasured, UnmeasuredKind,
 };
+use std::collections::BTreeSet;
 
 /// The operations that judge by the evidence gate.
 const GATES: [&str; 2] = ["checks", "integrate"];
@@ -68,6 +69,7 @@ pub fn report(reader: &Reader, run: &RunId) -> Result<ChangeReport, Trouble> {
         old_tests: checks::old_tests(&rows),
         proofs: proofs::summary(reader, run, &rows)?,
         secrets: secrets(&found),
+        warnings: warnings(reader, run)?,
         unmeasured: unmeasured(reader, run, &rows)?,
     };
     let judged = judge(reader, &row, &rows, &operations, &report)?;
@@ -193,6 +195,13 @@ fn phrase(change: TestChange) -> &'static str {
         TestChange::Gone => "gone",
         other => other.name(),
     }
+}
+
+/// What a reader of the report should know, each once.
+fn warnings(reader: &Reader, run: &RunId) -> Result<Vec<String>, LedgerError> {
+    let notes = reader.notes(run)?.into_iter().filter(|note| note.kind == NoteKind::Warning);
+    let texts: BTreeSet<String> = notes.map(|note| note.text).collect();
+    Ok(texts.into_iter().collect())
 }
 
 /// What the verdict does not cover.

@@ -6,7 +6,7 @@ use crate::given_change::GivenChange;
 use crate::pinned::ProofDemand;
 use crate::site::{Job, LaneContent, Trouble};
 use remand_checks::{
-    Announced, Announcer, BeforeChange, CheckResult, Edited, HadTests, Integrity, integrity,
+    Announced, Announcer, BeforeChange, CheckEnd, CheckResult, Edited, HadTests, Integrity, integrity,
     may_concern_tests,
 };
 use remand_contract::schema::plan::PlannedTask;
@@ -105,9 +105,12 @@ pub fn judge(
         // An edited test that failed before is judged by what it can notice, not by its text.
         ProofDemand::Proof { .. } => Vec::new(),
     };
+    let was_red = earlier.iter().any(|before| {
+        before.end == CheckEnd::Failed || before.tests.iter().any(|test| test.end == TestEnd::Failed)
+    });
     let files = repository.files(&base)?;
     let files = files.into_iter().filter_map(|path| path.into_os_string().into_string().ok()).collect();
-    let mut found = integrity(&edited, announced, &BeforeChange { had_tests, failed, folders, files });
+    let mut found = integrity(&edited, announced, &BeforeChange { had_tests, was_red, failed, folders, files });
     found.notes.extend(moved.into_iter().map(|path| {
         format!("the submodule `{path}` has another commit; nothing here shows what is different in it")
     }));

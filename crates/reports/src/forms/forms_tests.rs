@@ -74,6 +74,7 @@ fn report() -> ChangeReport {
             shape: "GitHub token".into(),
             place: place("k.env", 1),
         }],
+        warnings: Vec::new(),
         unmeasured: Vec::new(),
     }
 }

@@ -63,6 +63,8 @@ pub fn render(report: &ChangeReport) -> String {
         .iter()
         .map(|release| vec![code(&release.test), cell(&release.by), cell(&release.why)]);
     table(&mut page, "Released", &["test", "by", "why"], releases.collect());
+    let warnings = report.warnings.iter().map(|warning| vec![cell(warning)]);
+    table(&mut page, "Warnings", &["what"], warnings.collect());
     let gaps = report.unmeasured.iter().map(|gap| vec![cell(&gap.what), cell(&gap.why)]);
     table(&mut page, "Not covered", &["what", "why"], gaps.collect());
     let _ = write!(

@@ -45,6 +45,7 @@ pub fn render(report: &ChangeReport) -> String {
     let releases =
         report.releases.iter().map(|release| format!("{}, by {}: {}", release.test, release.by, release.why));
     list(&mut text, "released", releases.collect());
+    list(&mut text, "warnings", report.warnings.iter().map(|warning| one_line(warning)).collect());
     let uncovered = report.unmeasured.iter().map(|gap| match gap.why.as_str() {
         "" => one_line(&gap.what),
         why => format!("{}: {}", one_line(&gap.what), one_line(why)),

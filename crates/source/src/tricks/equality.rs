@@ -50,6 +50,9 @@ const CONVERSIONS: [&str; 42] = [
     "try_from",
 ];
 
+/// Types of which a value of a derived type is converted back before it is compared.
+const BASE_TYPES: [&str; 8] = ["int", "float", "tuple", "list", "dict", "set", "frozenset", "complex"];
+
 /// An equality that holds for more values than those with the same content.
 pub fn loose(source: &ParsedSource<'_>, node: Node<'_>) -> Option<(TrickKind, String)> {
     if let Some(name) = bound_elsewhere(source, node) {
@@ -88,7 +91,10 @@ fn alters(source: &ParsedSource<'_>, node: Node<'_>) -> bool {
             let last = function.rsplit(['.', ':']).next().unwrap_or_default().to_string();
             // A conversion to a type keeps what a value says.
             let is_type = last.starts_with(char::is_uppercase);
-            !is_type && !CONVERSIONS.contains(&last.as_str())
+            let arguments = node.child_by_field_name("arguments").map(|it| compact(source, it));
+            let is_whole = matches!(arguments.as_deref(), Some("(self)" | "(other)"));
+            let is_base = is_whole && BASE_TYPES.contains(&last.as_str());
+            !is_type && !is_base && !CONVERSIONS.contains(&last.as_str())
         }
         "comparison_operator" => {
             let mut cursor = node.walk();

@@ -227,6 +227,7 @@ fn an_equality_of_values_that_differ_is_found_and_its_twins_are_not() {
         "return str(self) == str(other)",
         "return type(self) is type(other) and self.__dict__ == other.__dict__",
         "return super().__eq__(other)",
+        "return int(self) == other",
     ] {
         assert_eq!(python(honest), "", "{honest}");
     }

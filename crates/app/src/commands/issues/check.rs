@@ -115,11 +115,12 @@ fn text(found: &CheckOutcome, issues: usize) -> String {
     if !found.files.is_empty() {
         text.push_str(&format!("changed {}; check `git diff`, then commit\n", found.files.join(", ")));
     }
+    let issues = amount::counted(issues as u64, "issue");
     match found.left.len() {
-        0 => text.push_str(&format!("{issues} issues, no problems\n")),
+        0 => text.push_str(&format!("{issues}, no problems\n")),
         left => {
             let left = amount::counted(left as u64, "problem");
-            text.push_str(&format!("{issues} issues, {left} to fix by hand\n"));
+            text.push_str(&format!("{issues}, {left} to fix by hand\n"));
         }
     }
     text
