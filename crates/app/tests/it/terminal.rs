@@ -58,8 +58,7 @@ impl TerminalRun {
         let driver = command.stdin(end()).stdout(end()).stderr(end()).spawn().expect("the binary starts");
 
         let keys = File::from(keys);
-        let (screen, mut shown) =
-            (Arc::new(Mutex::new(Vec::new())), keys.try_clone().expect("the screen"));
+        let (screen, mut shown) = (Arc::new(Mutex::new(Vec::new())), keys.try_clone().expect("the screen"));
         let seen = Arc::clone(&screen);
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];

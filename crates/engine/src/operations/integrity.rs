@@ -110,7 +110,8 @@ pub fn judge(
     });
     let files = repository.files(&base)?;
     let files = files.into_iter().filter_map(|path| path.into_os_string().into_string().ok()).collect();
-    let mut found = integrity(&edited, announced, &BeforeChange { had_tests, was_red, failed, folders, files });
+    let mut found =
+        integrity(&edited, announced, &BeforeChange { had_tests, was_red, failed, folders, files });
     found.notes.extend(moved.into_iter().map(|path| {
         format!("the submodule `{path}` has another commit; nothing here shows what is different in it")
     }));

@@ -65,8 +65,8 @@ pub fn details(agent: &FoundAgent, ink: Ink) -> String {
 
 fn version(agent: &FoundAgent) -> String {
     let unknown = match agent.of_repository {
-        true => "unknown, since programs from remand.toml are not started",
-        false => "unknown",
+        true => "from remand.toml, so not started; version unknown",
+        false => "version unknown",
     };
     let version = agent.version.as_deref().unwrap_or(unknown);
     match agent.tried.as_deref() {
