@@ -36,8 +36,8 @@ pub fn read_issue(
     let remotes = Remote::all(repository)?;
     let Some(NamedIssue { forge, variables }) = forges.issue(name, &remotes)? else {
         let hint = format!(
-            "write `owner/repository#12`, `#12` in a clone, or the address of an issue of {}; `[forges]` in your own settings adds \
-             others",
+            "write `owner/repository#12`, or the address of an issue of {}; `#12` alone needs a remote there. `[forges]` in your own \
+             settings adds others",
             forges.titles()
         );
         return Err(CommandFailure::user(format!("`{name}` does not name a file or an issue"), hint));
