@@ -7,9 +7,10 @@ use super::programs::Programs;
 use super::{CommitId, GitError, GitProgramLimits, ProgramWarnings, TreeId, TreeLimits};
 use remand_process::Cancel;
 use remand_process::confine::ContactLog;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A repository with a checkout and at least one commit.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub struct Repository {
     git_dir: PathBuf,
     common_dir: PathBuf,
     line_endings: Arc<OnceLock<LineEndings>>,
+    /// The trees of commits, which never change.
+    trees: Arc<Mutex<BTreeMap<CommitId, TreeId>>>,
     pub(super) programs: Programs,
     pub(super) tree_limits: TreeLimits,
 }
@@ -60,6 +63,7 @@ impl Repository {
             git_dir,
             common_dir,
             line_endings: Arc::default(),
+            trees: Arc::default(),
             programs: Programs::default(),
             tree_limits: TreeLimits::default(),
         })
@@ -136,8 +140,14 @@ impl Repository {
 
     /// The tree of a commit.
     pub fn tree_of(&self, commit: &CommitId) -> Result<TreeId, GitError> {
-        let tree = format!("{commit}^{{tree}}");
-        TreeId::plain(&git(&self.objects(), ["rev-parse", "--verify", &tree]).line()?)
+        let known = || self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tree) = known().get(commit) {
+            return Ok(tree.clone());
+        }
+        let revision = format!("{commit}^{{tree}}");
+        let tree = TreeId::plain(&git(&self.objects(), ["rev-parse", "--verify", &revision]).line()?)?;
+        known().insert(commit.clone(), tree.clone());
+        Ok(tree)
     }
 
     /// The committed content of a file in a tree; for a symbolic link, its target. `None` if the file does not exist.

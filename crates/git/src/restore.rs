@@ -78,13 +78,18 @@ impl WorkTree {
 
     /// Removes files that are neither tracked nor ignored, and empty folders.
     fn remove_others(&self) -> Result<(), GitError> {
+        let words = ["ls-files", "-z", "--others", "--directory", "--exclude-standard"];
+        let before = git(&self.context(), words).run_unchecked()?;
+        // Most trees contain nothing else, so this one call is enough. A folder that git cannot open causes a message.
+        if before.code == 0 && before.stdout.is_empty() && before.stderr.is_empty() {
+            return Ok(());
+        }
         let others = self.untracked_files()?;
         for file in others.embedded.iter().chain(&others.files) {
             remove_with_empty_parents(self.path(), file)?;
         }
-        let words = ["ls-files", "-z", "--others", "--directory", "--exclude-standard"];
-        let output = git(&self.context(), words).run()?;
-        for folder in fields(&output).filter_map(|name| name.strip_suffix(b"/")).map(path) {
+        let left = git(&self.context(), words).run()?;
+        for folder in fields(&left).filter_map(|name| name.strip_suffix(b"/")).map(path) {
             prune_empty(&self.path().join(folder));
         }
         Ok(())
