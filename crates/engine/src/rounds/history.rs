@@ -151,7 +151,7 @@ impl RoundHistory {
             | Event::Reverted { .. } => (RetryMode::SamePrompt, String::new(), String::new()),
         };
         let sheets = self.closed.range(round..).map(|(_, sheet)| sheet).chain([&self.current]);
-        let errors = sheets.flat_map(|sheet| sheet.mishaps.iter().map(|mishap| mishap.failure.clone()));
+        let errors = sheets.flat_map(|sheet| sheet.failures.iter().map(|dispatch| dispatch.failure.clone()));
         let adjustments = Some(context.trim().to_string()).filter(|context| !context.is_empty());
         RollbackRequest {
             round,

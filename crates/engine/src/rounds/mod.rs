@@ -19,5 +19,5 @@ pub use history::RoundHistory;
 pub use placement::{PlacementError, place_text, resolve_sections};
 pub use replay::schema_of;
 pub use round_task::{Batch, OpenWork, RoundTask, retry_of};
-pub use sheet::{DocumentVersion, Mishap, RoundSheet};
+pub use sheet::{DocumentVersion, FailedDispatch, RoundSheet};
 pub use turns::RoundTurns;

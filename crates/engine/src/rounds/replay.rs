@@ -2,7 +2,7 @@
 
 use super::awaited::AwaitedCommands;
 use super::history::RoundHistory;
-use super::sheet::{DocumentVersion, Mishap, RoundSheet};
+use super::sheet::{DocumentVersion, FailedDispatch, RoundSheet};
 use crate::pinned::Pinned;
 use crate::site::Trouble;
 use remand_contract::schema::gaps::{GapInventory, GapProposals};
@@ -95,7 +95,7 @@ impl HistoryReplay<'_> {
         let report = match outcome {
             Outcome::Said(report) => report,
             Outcome::Failed { failure, detail, .. } => {
-                self.add_mishap(phase, seat, format!("{}: {detail}", failure.name()), row);
+                self.add_failure(phase, seat, format!("{}: {detail}", failure.name()), row);
                 return Ok(());
             }
             Outcome::Supposed(_) => return Ok(()),
@@ -202,7 +202,7 @@ impl HistoryReplay<'_> {
     }
 
     /// Records a dispatch without a result, if it belongs to the rounds.
-    fn add_mishap(&mut self, phase: PhaseId, seat: u16, failure: String, row: &JournalRow) {
+    fn add_failure(&mut self, phase: PhaseId, seat: u16, failure: String, row: &JournalRow) {
         let Some(SchemaId::GapProposals | SchemaId::GapReview | SchemaId::GapInventory) = self.schema(phase)
         else {
             return;
@@ -212,7 +212,7 @@ impl HistoryReplay<'_> {
         let is_retry =
             |ruling: &Ruling| ruling.phase == phase && matches!(ruling.verdict, Disposition::Again { .. });
         let batch = self.history.current.batches.keys().nth(usize::from(seat)).cloned();
-        self.history.current.mishaps.push(Mishap {
+        self.history.current.failures.push(FailedDispatch {
             at: row.at,
             role: contract.map(|id| program.contract(*id).title()).unwrap_or_default(),
             item: batch.filter(|_| self.schema(phase) == Some(SchemaId::GapProposals)),
@@ -227,7 +227,8 @@ impl HistoryReplay<'_> {
             return;
         }
         let history = &mut self.history;
-        let why = history.current.mishaps.last().map(|mishap| mishap.failure.clone()).unwrap_or_default();
+        let why =
+            history.current.failures.last().map(|dispatch| dispatch.failure.clone()).unwrap_or_default();
         match schema_of(self.pinned, ruling.phase) {
             Some(SchemaId::GapProposals) => history.close_as_failed(why, at),
             Some(SchemaId::GapReview) => history.current.unreviewed = Some(why),

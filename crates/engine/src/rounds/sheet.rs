@@ -26,7 +26,7 @@ pub struct RoundSheet {
     pub review: Option<GapReview>,
     /// Why a requested review is missing.
     pub unreviewed: Option<String>,
-    pub mishaps: Vec<Mishap>,
+    pub failures: Vec<FailedDispatch>,
     /// The engine's notes when it closed the round.
     pub remarks: Vec<String>,
     /// How the round ended; empty while it is open.
@@ -41,7 +41,7 @@ pub struct RoundSheet {
 
 /// A dispatch without a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mishap {
+pub struct FailedDispatch {
     pub at: Millis,
     pub role: String,
     pub item: Option<String>,
@@ -75,7 +75,7 @@ impl RoundSheet {
 
     /// Whether nothing has happened in the round.
     pub fn is_blank(&self) -> bool {
-        self.batches.is_empty() && self.mishaps.is_empty() && self.proposals.is_empty()
+        self.batches.is_empty() && self.failures.is_empty() && self.proposals.is_empty()
     }
 
     /// The gap that each delivered batch must address next, if no engineer proposed anything.

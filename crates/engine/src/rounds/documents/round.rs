@@ -1,6 +1,6 @@
 //! `round_<nnn>/summary.md`: the outcome of the round.
 
-use super::super::sheet::{Mishap, RoundSheet};
+use super::super::sheet::{FailedDispatch, RoundSheet};
 use super::bullets;
 use crate::clock;
 use remand_contract::markdown::inline;
@@ -26,7 +26,7 @@ pub fn page(sheet: &RoundSheet, board: &Board) -> String {
     }
     page.push_str(&format!("\n## Remarks\n\n{}", bullets(sheet.remarks.iter().map(|remark| inline(remark)))));
     page.push_str(&moves(board, round));
-    page.push_str(&mishaps(&sheet.mishaps));
+    page.push_str(&failure_list(&sheet.failures));
     page
 }
 
@@ -35,7 +35,7 @@ pub fn unfinished_page(sheet: &RoundSheet) -> String {
     format!(
         "# Round {}: summary\n\nIt was rolled back before it was closed.\n{}",
         sheet.round,
-        mishaps(&sheet.mishaps)
+        failure_list(&sheet.failures)
     )
 }
 
@@ -61,14 +61,19 @@ fn moves(board: &Board, round: u32) -> String {
 }
 
 /// The failed dispatches, and whether each was retried.
-pub fn mishaps(mishaps: &[Mishap]) -> String {
-    if mishaps.is_empty() {
+pub fn failure_list(failures: &[FailedDispatch]) -> String {
+    if failures.is_empty() {
         return String::new();
     }
-    let lines = mishaps.iter().map(|mishap| {
-        let item = mishap.item.as_deref().map_or_else(String::new, |item| format!(" ({item})"));
-        let follow_up = if mishap.is_retried { "tried again" } else { "given up" };
-        format!("{} {}{item}: {}; {follow_up}", clock::iso(mishap.at), mishap.role, inline(&mishap.failure))
+    let lines = failures.iter().map(|dispatch| {
+        let item = dispatch.item.as_deref().map_or_else(String::new, |item| format!(" ({item})"));
+        let follow_up = if dispatch.is_retried { "tried again" } else { "given up" };
+        format!(
+            "{} {}{item}: {}; {follow_up}",
+            clock::iso(dispatch.at),
+            dispatch.role,
+            inline(&dispatch.failure)
+        )
     });
     format!("\n## Errors and retries\n\n{}", bullets(lines))
 }

@@ -1,7 +1,7 @@
 //! `status.md` with the gaps and the rounds, and `decisions.md`.
 
 use super::super::history::RoundHistory;
-use super::round::mishaps;
+use super::round::failure_list;
 use super::{bullets, table};
 use remand_contract::markdown::{cell, inline};
 use remand_kernel::gaps::{
@@ -32,9 +32,9 @@ pub fn status(history: &RoundHistory, board: &Board) -> String {
     }
     let rolled_back = history.rolled_back.iter().map(|(_, sheet)| sheet);
     let sheets = rolled_back.chain(history.closed.values()).chain([&history.current]);
-    let mut all_mishaps: Vec<_> = sheets.flat_map(|sheet| sheet.mishaps.iter().cloned()).collect();
-    all_mishaps.sort_by_key(|mishap| mishap.at);
-    page.push_str(&mishaps(&all_mishaps));
+    let mut all_failures: Vec<_> = sheets.flat_map(|sheet| sheet.failures.iter().cloned()).collect();
+    all_failures.sort_by_key(|dispatch| dispatch.at);
+    page.push_str(&failure_list(&all_failures));
     page
 }
 
