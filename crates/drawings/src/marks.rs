@@ -12,7 +12,7 @@ pub struct RunMarks {
     /// The number of finished visits to each phase.
     pub visits: BTreeMap<PhaseId, u32>,
     /// The routes that were followed, in order.
-    pub ways: Vec<TakenWay>,
+    pub taken: Vec<RouteTaken>,
     /// What is left of each budget of the run, and its full size.
     pub left: BTreeMap<BudgetId, (u16, u16)>,
     /// The address of the workflow's file. A link to a phase appends `#L` and its line.
@@ -21,7 +21,7 @@ pub struct RunMarks {
 
 /// One ruling that followed a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TakenWay {
+pub struct RouteTaken {
     pub from: PhaseId,
     pub signal: SignalId,
     pub target: Option<PhaseId>,
@@ -39,7 +39,7 @@ pub(crate) struct EdgeMarks {
 impl EdgeMarks {
     pub fn of(marks: &RunMarks, edges: &[RouteEdge]) -> EdgeMarks {
         let mut found = EdgeMarks { counts: vec![0; edges.len()], last: None };
-        for way in &marks.ways {
+        for way in &marks.taken {
             found.last = way.edge(edges);
             if let Some(at) = found.last {
                 found.counts[at] += 1;
@@ -64,7 +64,7 @@ impl EdgeMarks {
     }
 }
 
-impl TakenWay {
+impl RouteTaken {
     /// The edge that the ruling followed; `None` if the route appears only in the legend.
     pub(crate) fn edge(&self, edges: &[RouteEdge]) -> Option<usize> {
         let fits = |edge: &RouteEdge| {
@@ -102,10 +102,10 @@ mod tests {
                 EdgeTarget::Injector => program.injects.first().copied(),
                 EdgeTarget::Caller | EdgeTarget::End(_) => None,
             };
-            TakenWay { from: edge.from, signal: edge.signals[0], target, exhausted: edge.is_exhausted() }
+            RouteTaken { from: edge.from, signal: edge.signals[0], target, exhausted: edge.is_exhausted() }
         };
         let remand = edges.iter().position(|edge| edge.kind == crate::edges::EdgeKind::Remand).expect("one");
-        let marks = RunMarks { ways: vec![way(remand), way(0), way(remand)], ..RunMarks::default() };
+        let marks = RunMarks { taken: vec![way(remand), way(0), way(remand)], ..RunMarks::default() };
         let marked = EdgeMarks::of(&marks, &edges);
         assert_eq!((marked.count(remand), marked.count(0)), (2, 1));
         assert_eq!((marked.classes(&[remand]), marked.classes(&[0])), (" taken last", " taken"));

@@ -33,11 +33,11 @@ pub struct WayBack {
 /// The phases in the order of the file; an aside is left out until the run was there.
 pub fn outline(program: &Program, marks: &RunMarks) -> Vec<OutlineRow> {
     let edges = edges(program);
-    let last = marks.ways.len().saturating_sub(1);
+    let last = marks.taken.len().saturating_sub(1);
     let row = |id: PhaseId| {
         let phase = program.phase(id);
         let mut back: Vec<WayBack> = Vec::new();
-        for (at, way) in marks.ways.iter().enumerate().filter(|(_, way)| way.from == id) {
+        for (at, way) in marks.taken.iter().enumerate().filter(|(_, way)| way.from == id) {
             let kind = way.edge(&edges).map(|edge| edges[edge].kind);
             let (Some(EdgeKind::Remand | EdgeKind::Restore), Some(to)) = (kind, way.target) else { continue };
             let to = &program.phase(to).name;
@@ -64,15 +64,15 @@ pub fn outline(program: &Program, marks: &RunMarks) -> Vec<OutlineRow> {
 #[allow(clippy::expect_used)]
 mod tests {
     use super::*;
-    use crate::marks::TakenWay;
+    use crate::marks::RouteTaken;
     use crate::sample::{self, PLAN, REVIEW, TASKS};
 
     #[test]
     fn work_that_went_back_is_counted_at_the_phase_that_sent_it() {
         let program = sample::program();
         let signal = program.signal_named("needs-work").expect("a signal");
-        let way = TakenWay { from: REVIEW, signal, target: Some(PLAN), exhausted: false };
-        let mut marks = RunMarks { ways: vec![way, way], ..RunMarks::default() };
+        let way = RouteTaken { from: REVIEW, signal, target: Some(PLAN), exhausted: false };
+        let mut marks = RunMarks { taken: vec![way, way], ..RunMarks::default() };
         marks.visits.insert(REVIEW, 2);
         marks.here.insert(TASKS, vec!["here".to_string()]);
         let rows = outline(&program, &marks);

@@ -1,6 +1,6 @@
 //! The marks of a run on the drawing of its workflow, from its rulings.
 
-use remand_drawings::marks::{RunMarks, TakenWay};
+use remand_drawings::marks::{RouteTaken, RunMarks};
 use remand_kernel::Program;
 use remand_ledger::query::{RulingKind, RulingRow};
 use remand_ledger::view::{BudgetLeft, RunPosition};
@@ -31,7 +31,7 @@ pub fn run_marks(
         if follows_a_route(row.kind) {
             let target = ruling.target.as_deref().and_then(|name| program.phase_named(name));
             let exhausted = !ruling.exhausted.is_empty();
-            marks.ways.push(TakenWay { from, signal, target, exhausted });
+            marks.taken.push(RouteTaken { from, signal, target, exhausted });
             *marks.visits.entry(from).or_default() += 1;
         }
     }
