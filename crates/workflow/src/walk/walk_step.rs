@@ -77,6 +77,8 @@ pub enum WalkError {
     Over(String),
     /// `until` does not reach the phase.
     NotReached(String),
+    /// The run does not end although everything succeeds.
+    NotEnded,
 }
 
 impl std::fmt::Display for WalkError {
@@ -101,6 +103,7 @@ impl std::fmt::Display for WalkError {
             WalkError::Paused => write!(f, "the run is paused: write `resume` first"),
             WalkError::Refused(refusal) => write!(f, "the kernel refuses this: {refusal}"),
             WalkError::Over(end) => write!(f, "the run has ended: {end}"),
+            WalkError::NotEnded => write!(f, "the run does not end when everything succeeds"),
             WalkError::NotReached(phase) => {
                 write!(f, "the run does not reach `{phase}` when everything succeeds")
             }

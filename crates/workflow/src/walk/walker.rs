@@ -202,32 +202,32 @@ impl<'p> Walker<'p> {
     /// Ends every phase with success until the run waits for the named phase.
     pub fn until(&mut self, phase: &str) -> Result<(), WalkError> {
         self.check_phase(phase)?;
+        self.succeed(|walker| walker.open.iter().any(|command| walker.belongs_to(command, phase)))?
+            .ok_or_else(|| WalkError::NotReached(phase.to_string()))
+    }
+
+    /// Ends every phase with success until a condition holds; `None` if the run ends or stalls first.
+    fn succeed(&mut self, is_there: impl Fn(&Self) -> bool) -> Result<Option<()>, WalkError> {
         for _ in 0..10_000 {
             if self.state.paused && self.open.is_empty() {
                 return Err(WalkError::Paused);
             }
-            if self.open.iter().any(|command| self.belongs_to(command, phase)) {
-                return Ok(());
+            if is_there(self) {
+                return Ok(Some(()));
             }
-            let Some(command) = self.open.first() else {
-                return Err(WalkError::NotReached(phase.to_string()));
+            let Some(walk_step) = self.open.first().and_then(|command| self.happy_step(command)) else {
+                return Ok(None);
             };
-            let walk_step =
-                self.happy_step(command).ok_or_else(|| WalkError::NotReached(phase.to_string()))?;
             self.happen(&walk_step)?;
         }
-        Err(WalkError::NotReached(phase.to_string()))
+        Ok(None)
     }
 
     /// Rejects an unknown name as a typo, instead of reporting a phase that the run does not reach.
     fn check_phase(&self, name: &str) -> Result<(), WalkError> {
         let is_failure_operation =
             self.program.failure.iter().any(|id| self.program.operation(*id).name.name() == name);
-        if name.is_empty()
-            || name == "hold"
-            || is_failure_operation
-            || self.program.phase_named(name).is_some()
-        {
+        if name == "hold" || is_failure_operation || self.program.phase_named(name).is_some() {
             return Ok(());
         }
         let known: Vec<&str> = self.program.phases.iter().map(|phase| phase.name.as_str()).collect();
@@ -236,10 +236,8 @@ impl<'p> Walker<'p> {
 
     /// Ends every phase with success until the run ends.
     pub fn finish(&mut self) -> Result<(), WalkError> {
-        match self.until("") {
-            Err(WalkError::NotReached(_)) if self.state.end().is_some() => Ok(()),
-            other => other,
-        }
+        self.succeed(|_| false)?;
+        if self.state.end().is_some() { Ok(()) } else { Err(WalkError::NotEnded) }
     }
 
     /// How the run ended, or what it waits for.
