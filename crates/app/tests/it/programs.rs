@@ -27,5 +27,4 @@ mod serving;
 mod signed_in;
 mod stopping;
 mod telling;
-mod watched;
 mod working;

@@ -1,9 +1,13 @@
-//! Each program reaches its model on a host with a name, and nothing else.
+//! Each program reaches its model on a host with a name, and nothing else. While it works, people who watch see which tool it
+//! uses, on what, and the tokens so far.
 
 use super::desk::{CLAUDE, CODEX, Desk, GEMINI, OPENCODE, Program, QWEN};
 use crate::place::Place;
 use crate::rehearsed::TRIVIAL;
+use remand_agents::driver::AgentRows;
+use remand_agents::output::OutputReader;
 use remand_ledger::fact::NoteKind;
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
@@ -14,6 +18,7 @@ const SCRIPT: &str = r#"
 rehearsal: 1
 dispatches:
   - role: implementer
+    usage: {tokens: {input: 301, output: 27}}
     do:
       # Qwen Code refuses a plain `curl` by its own rules.
       - run: >-
@@ -31,6 +36,13 @@ dispatches:
       - result:
           payload: {verdict: approve, summary: It does what was asked for.}
 "#;
+
+/// When a program reports its tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counts {
+    AfterEachCall,
+    AtTheEnd,
+}
 
 /// A proxy that knows one host, which is this machine. Returns its address.
 fn proxy() -> String {
@@ -67,12 +79,14 @@ fn serve(mut client: TcpStream) -> io::Result<()> {
     server.shutdown(Shutdown::Write)
 }
 
-fn reaches_only_its_model(program: Program) {
+/// `file` is what people see while the program writes the file; the model of Codex writes it with a command.
+fn reaches_only_its_model_and_shows_its_tools(program: Program, file: &str, counts: Counts) {
     let Some(desk) = Desk::named(Place::configured(TRIVIAL), SCRIPT, HOST, proxy()) else { return };
     let shown = desk.quick(program);
     assert_eq!(shown.code, 0, "{shown:?}");
     let output = desk.output_of(&desk.dispatches()[0]);
     assert!(output.contains("reached 0"), "{output}");
+    assert_shows_its_tools(program, &output, file, counts);
     let notes = desk.notes();
     let is_refused = |host: &str| {
         let says = |text: &str| text.contains("tried to reach ") && text.contains(host);
@@ -87,11 +101,30 @@ fn reaches_only_its_model(program: Program) {
     assert!(row.is_some_and(|row| !row.contains("refused")), "{evidence}");
 }
 
-// BX-02 BX-05
-each! { reaches_only_its_model:
-    claude = CLAUDE;
-    codex = CODEX;
-    opencode = OPENCODE;
-    gemini = GEMINI;
-    qwen = QWEN;
+/// Reads the program's output as the engine does.
+fn assert_shows_its_tools(program: Program, output: &str, file: &str, counts: Counts) {
+    let rows = AgentRows::from_config(&BTreeMap::new()).and_then(|rows| rows.all()).expect("the rows");
+    let row = rows.into_iter().find(|row| row.name == program.name).expect("its row").row;
+    let mut reader = OutputReader::new(&row.output_rules);
+    let mut activities = Vec::new();
+    for line in output.lines() {
+        reader.line(line.as_bytes());
+        if reader.ended {
+            break;
+        }
+        activities.push(reader.activity().to_string());
+    }
+    let is_seen = |what: &str| activities.iter().any(|activity| activity.contains(what));
+    assert!(is_seen("other.test"), "the command: {activities:#?}\n{output}");
+    assert!(is_seen(file), "the file: {activities:#?}\n{output}");
+    assert_eq!(is_seen("tokens so far"), counts == Counts::AfterEachCall, "{activities:#?}\n{output}");
+}
+
+// BX-02 BX-05 UP-09 UP-11
+each! { reaches_only_its_model_and_shows_its_tools:
+    claude = CLAUDE, "sums/sub.py", Counts::AfterEachCall;
+    codex = CODEX, "command_execution /bin/bash -lc \"mkdir -p ", Counts::AtTheEnd;
+    opencode = OPENCODE, "sums/sub.py", Counts::AfterEachCall;
+    gemini = GEMINI, "sums/sub.py", Counts::AtTheEnd;
+    qwen = QWEN, "sums/sub.py", Counts::AfterEachCall;
 }
