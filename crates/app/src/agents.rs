@@ -24,7 +24,7 @@ pub struct Agents<'a> {
 /// The rows of all agents, including those of the configuration.
 pub fn agent_rows(config: &Config) -> Result<AgentRows, CommandFailure> {
     AgentRows::from_config(&config.agents).map_err(|error| {
-        CommandFailure::user(error.to_string(), "correct `[agents]`; docs/reference/agents.md describes it")
+        CommandFailure::user(error.to_string(), "correct `[agents]`; `remand reference agents` describes it")
     })
 }
 
@@ -95,7 +95,7 @@ impl<'a> Agents<'a> {
 
     fn find_installed(&self, name: &str) -> Result<PinnedAgent, CommandFailure> {
         let hint =
-            "`remand agents` lists them; `rehearsal:FILE` plays a script (docs/reference/rehearsals.md)";
+            "`remand agents` lists them; `rehearsal:FILE` plays a script (`remand reference rehearsals`)";
         let agent = self.rows.get(name).map_err(|error| CommandFailure::user(error.to_string(), hint))?;
         if program(&agent).is_none() {
             let what =
@@ -116,7 +116,7 @@ fn load_rehearsal(path: &str) -> Result<PinnedAgent, CommandFailure> {
     let bytes = load::read(Path::new(path))?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let invalid = |error: ScriptError| {
-        CommandFailure::user(error.to_string(), "docs/reference/rehearsals.md describes the format")
+        CommandFailure::user(error.to_string(), "`remand reference rehearsals` describes the format")
     };
     Script::parse(&text, path).map_err(invalid)?;
     Ok(PinnedAgent::Rehearsal(PinnedFile::new(path, text)))

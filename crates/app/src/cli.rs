@@ -98,7 +98,7 @@ impl RemandCli {
             RemandCommand::Bound { workflow, tasks, gaps } => bound::run(&context, workflow, *tasks, *gaps),
             RemandCommand::Brief(args) => brief::run(&context, args),
             RemandCommand::Walk { walk } => walk::run(&context, walk),
-            RemandCommand::Reference => reference::run(&context),
+            RemandCommand::Reference(args) => reference::run(&context, args),
             RemandCommand::Agents(args) => agents::run(&context, args),
             RemandCommand::Answer(args) => answer::run(&context, args),
             RemandCommand::Audit(args) => audit::run(&context, args),
@@ -219,14 +219,14 @@ pub enum RemandCommand {
     /// Walk through a workflow on paper: give a list of signals and see each ruling
     ///
     /// The file names a workflow and lists what happens, such as `- design-review: approved`. No agent runs, so it
-    /// costs nothing. `remand reference` describes the format.
+    /// costs nothing. `remand reference walks` describes the format.
     Walk {
         #[arg(value_name = "FILE")]
         walk: PathBuf,
     },
 
-    /// Print the reference of the workflow language
-    Reference,
+    /// Print a page of the reference, such as `configuration`
+    Reference(reference::Args),
 
     /// Write, show and correct tickets and their failed approaches
     Ticket(ticket::Args),

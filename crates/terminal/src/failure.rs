@@ -70,7 +70,7 @@ impl From<HomeError> for CommandFailure {
 
 impl From<ConfigError> for CommandFailure {
     fn from(error: ConfigError) -> CommandFailure {
-        let hint = "docs/reference/configuration.md explains every setting";
+        let hint = format!("`{}` explains every setting", invocation::command("reference configuration"));
         CommandFailure::user(error.to_string(), hint).with_sources(&error)
     }
 }

@@ -24,7 +24,7 @@ pub struct Confine {
 }
 
 pub fn run(args: &Args) -> Result<ExitCode, CommandFailure> {
-    let hint = "this command is for the engine; see docs/reference/rehearsals.md";
+    let hint = "this command is for the engine; see `remand reference rehearsals`";
     let script = rehearsal::Script::load(&args.script)
         .map_err(|error| CommandFailure::user(error.to_string(), hint).with_sources(&error))?;
     let info = rehearsal::DispatchInfo::load()

@@ -12,7 +12,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<ExitCode, CommandFailure> {
-    let hint = "the engine configures this command for agents; see docs/reference/agents.md";
+    let hint = "the engine configures this command for agents; see `remand reference agents`";
     submission::serve(&args.dispatch)
         .map(|()| ExitCode::Done)
         .map_err(|error| CommandFailure::user(error.to_string(), hint).with_sources(&error))

@@ -88,8 +88,8 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ("mcp", "What clients of `remand mcp` may do. Only in your own file."),
     (
         "forges.*",
-        "A service where issues and pull requests live: a new one, or changes to `github` or `gitlab` \
-         (docs/how-to/issues-and-pull-requests.md). Only in your own file.",
+        "A service where issues and pull requests live: a new one, or changes to `github` or `gitlab`. \
+         Only in your own file.",
     ),
     ("checks", "The checks that the engine runs."),
     ("checks.*", "One check: a new one, or changes to the detected check with this name."),
@@ -105,7 +105,7 @@ pub const SECTIONS: &[(&str, &str)] = &[
     (
         "agents.*",
         "How an agent program is driven: a new agent row, or changes to the known row with this name \
-         (docs/reference/agents.md). Rows with `credentials`, `copies`, `reads`, `keys`, `variables` or `hosts` are \
+         (see `remand reference agents`). Rows with `credentials`, `copies`, `reads`, `keys`, `variables` or `hosts` are \
          only allowed in your own file, because anybody who can change a repository can change its `remand.toml`.",
     ),
     (

@@ -22,7 +22,11 @@ const ABOUT: &str = "Remand drives coding agents through a tested and reviewed w
 /// Serves until the standard streams are closed. Runs that it started go on.
 pub fn serve(site: McpSite) -> Result<(), CommandFailure> {
     let failed = |what: &str, error: &dyn std::fmt::Display| {
-        CommandFailure::user(what.to_string(), "see docs/how-to/mcp.md").caused_by(error.to_string())
+        CommandFailure::user(
+            what.to_string(),
+            "`remand mcp` speaks the Model Context Protocol on its standard input and output",
+        )
+        .caused_by(error.to_string())
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
