@@ -1,6 +1,6 @@
 //! Damaged workflow files: the checker never panics, and every file that it accepts keeps its bound.
 //!
-//! `FUZZ_SECONDS=600 cargo test -p remand-workflow --release fuzz` runs for ten minutes.
+//! `FUZZ_COUNT=100000 cargo test -p remand-workflow --release fuzz` tries many more.
 
 use remand_kernel::command::{Command, QuestionKind};
 use remand_kernel::event::{Event, Grants, Item, Mode, Outcome, Start, Usage};
@@ -158,13 +158,11 @@ fn answer(program: &Program, command: &Command, dice: &mut Dice) -> Event {
 
 #[test]
 fn damaged_files_never_panic_and_accepted_ones_keep_their_bound() {
-    let seconds: u64 = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(5);
-    let seed: u64 = std::env::var("FUZZ_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let (count, seed) = (number("FUZZ_COUNT").unwrap_or(200), number("FUZZ_SEED").unwrap_or(1));
     let roles = Roles::shipped();
-    let start = Instant::now();
-    let (mut tried, mut accepted, mut slowest) = (0_u64, 0_u64, Duration::ZERO);
-    while start.elapsed() < Duration::from_secs(seconds) {
-        let this = seed + tried;
+    let (mut accepted, mut slowest) = (0_u64, Duration::ZERO);
+    for this in seed..seed + count {
         let mut dice = Dice(this);
         let bytes = damage(&mut dice);
         let began = Instant::now();
@@ -186,8 +184,7 @@ fn damaged_files_never_panic_and_accepted_ones_keep_their_bound() {
                 drive(&program, &mut dice);
             }
         }
-        tried += 1;
     }
-    println!("{tried} damaged files, {accepted} accepted and driven, the slowest took {slowest:?}");
-    assert!(tried > 20 && accepted > 0);
+    println!("{count} damaged files, {accepted} accepted and driven, the slowest took {slowest:?}");
+    assert!(accepted > 0);
 }
