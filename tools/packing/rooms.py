@@ -94,15 +94,14 @@ def check_deb(folder):
 def check_archive(folder):
     """The program of the archive in a root that has git, Python and a shell, and none of the libraries of Rust programs."""
     need("bwrap", "busybox")
-    root = folder / "root"
+    archive, root = package(f"{here().archive}.tar.gz"), folder / "root"
     for name in ("bin", "tmp", "proc", "dev", "usr/bin"):
         (root / name).mkdir(parents=True)
     shutil.copy(shutil.which("busybox"), root / "bin/busybox")
-    for name in output(root / "bin/busybox", "--list").split():
+    for name in set(output(root / "bin/busybox", "--list").split()) - {"busybox"}:
         (root / "bin" / name).symlink_to("busybox")
     for program in ("git", "python3"):
         copy_program(root, Path(shutil.which(program, path="/usr/bin:/bin") or f"/usr/bin/{program}"))
-    archive = package(f"{here().archive}.tar.gz")
     run("tar", "-xzf", archive, "-C", folder)
     shutil.copy(folder / here().archive / PROGRAM, root / "usr/bin")
     size = sum(path.stat().st_size for path in root.rglob("*") if path.is_file() and not path.is_symlink())
@@ -203,7 +202,8 @@ def check_records(folder):
     script = (
         "import sys; from cyclonedx.schema import SchemaVersion\n"
         "from cyclonedx.validation.json import JsonStrictValidator\n"
-        "sys.exit(str(JsonStrictValidator(SchemaVersion.V1_6).validate_str(sys.stdin.read()) or ''))"
+        "problem = JsonStrictValidator(SchemaVersion.V1_6).validate_str(sys.stdin.read())\n"
+        "sys.exit(problem and str(problem.data))"
     )
     for path in sorted(PACKAGES.glob("*.cdx.json")):
         done = subprocess.run([venv / "bin/python", "-c", script], input=path.read_text(), text=True, stderr=subprocess.PIPE)
