@@ -188,13 +188,27 @@ fn start_confined(policy: &Policy, argv: &[OsString]) -> Result<Infallible, Conf
 fn start_session() {
     // A group leader cannot start a session, so it first joins the group of its parent. If any of these calls fails,
     // only the process group holds the processes together, and the marker finds those that leave it.
-    let parent = rustix::process::getppid().and_then(|parent| rustix::process::getpgid(Some(parent)).ok());
-    if rustix::process::getpgrp() == rustix::process::getpid() {
-        let _ = rustix::process::setpgid(None::<Pid>, parent);
+    let own = rustix::process::getpid();
+    if group_of(own) == Some(own)
+        && let Some(group) = rustix::process::getppid().and_then(group_of)
+    {
+        let _ = rustix::process::setpgid(None::<Pid>, Some(group));
     }
     if rustix::process::setsid().is_err() {
         let _ = rustix::process::setpgid(None, None);
     }
+}
+
+/// The group of a process, unless it is outside of our PID namespace: the kernel reports such a group as 0, which `rustix`
+/// refuses with a panic.
+#[cfg(target_os = "linux")]
+fn group_of(process: Pid) -> Option<Pid> {
+    crate::procfs::stat(process.as_raw_nonzero().get()).and_then(|stat| Pid::from_raw(stat.group))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn group_of(process: Pid) -> Option<Pid> {
+    rustix::process::getpgid(Some(process)).ok()
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -232,6 +232,37 @@ fn a_confined_process_has_its_own_session_and_can_still_be_killed() {
 }
 
 #[test]
+fn a_program_is_confined_if_the_group_of_its_parent_is_outside_of_the_pid_namespace() {
+    const INSIDE: &str = "REMAND_TEST_INSIDE_NAMESPACE";
+    if std::env::var_os(INSIDE).is_some() {
+        let lab = Lab::new();
+        let done = lab.run(lab.policy(), "echo confined");
+        assert!(done.stdout.text().ends_with("confined\n"), "{}", done.stderr.text());
+        return;
+    }
+    let start = |program: &str, arguments: &[&str]| {
+        let user: &[&str] =
+            if rustix::process::geteuid().is_root() { &[] } else { &["--user", "--map-root-user"] };
+        let mut command = Command::new("unshare");
+        command.args(user).args(["--pid", "--fork", "--kill-child", "--mount-proc", program]);
+        command.args(arguments).env(INSIDE, "yes").output().expect("starts")
+    };
+    if !start("true", &[]).status.success() {
+        eprintln!("NOT TESTED: this machine refuses PID namespaces");
+        return;
+    }
+    let exe = std::env::current_exe().expect("this binary");
+    let test = "confine::confine_tests::a_program_is_confined_if_the_group_of_its_parent_is_outside_of_the_pid_namespace";
+    let done = start(exe.to_str().expect("UTF-8"), &["--exact", test, "--nocapture"]);
+    let text = String::from_utf8_lossy(&done.stdout);
+    assert!(
+        done.status.success() && text.contains("1 passed"),
+        "{text}{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+}
+
+#[test]
 fn a_missing_program_is_reported_before_anything_starts() {
     let lab = Lab::new();
     let mut job = lab.job(lab.policy(), "");
