@@ -79,6 +79,7 @@ impl Hub {
             "fetch",
             "--quiet",
             "--no-tags",
+            "--no-prune",
             "--no-write-fetch-head",
             "--no-recurse-submodules",
             "--no-auto-maintenance",
