@@ -90,7 +90,7 @@ impl RunRow {
         if self.facts.is_empty() {
             return Ok(BTreeSet::new());
         }
-        Ok(serde_json::from_str::<Facts>(&self.facts)?.blobs().into_iter().collect())
+        Ok(serde_json::from_str::<Facts>(&self.facts)?.blobs().collect())
     }
 }
 
