@@ -20,6 +20,7 @@ mod gates;
 mod gauntlet;
 mod git;
 mod golden;
+mod hub;
 mod issue;
 mod knowledge;
 mod land;

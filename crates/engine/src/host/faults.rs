@@ -5,6 +5,8 @@
 pub enum FaultPoint {
     BeforeCommit,
     AfterCommit,
+    BeforePush,
+    AfterPush,
     BeforeEffect,
     AfterEffect,
 }
