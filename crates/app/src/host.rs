@@ -9,7 +9,7 @@ use remand_engine::host::Host;
 use remand_engine::logging;
 use remand_engine::redact::{RedactionRules, Redactor};
 use remand_engine::site::{AgentSlots, Settings};
-use remand_engine::store::{HubSettings, HubStore, Store};
+use remand_engine::store::Store;
 use remand_engine::workshop::{Workshop, is_laid_out};
 use remand_ledger::query::RunRow;
 use remand_process::confine;
@@ -19,21 +19,10 @@ use std::sync::Arc;
 
 pub fn open(workplace: &Workplace) -> Result<Host<Workshop>, CommandFailure> {
     confine::forbid_inspection();
-    let store: Arc<dyn Store> = Arc::new(hub_store(workplace)?);
+    let store: Arc<dyn Store> = Arc::new(workplace.store()?);
     let settings = settings(workplace, Arc::clone(&store))?;
     logging::write_to(workplace.home.runs(), settings.redactor.clone());
     Ok(Host::new(store, Workshop::new(settings), workplace.home.runs())?)
-}
-
-/// The store of the runs of a repository, with the hub in which they are kept.
-pub fn hub_store(workplace: &Workplace) -> Result<HubStore, CommandFailure> {
-    let settings = HubSettings {
-        hub: workplace.config.hub.clone(),
-        allowed: workplace.config.hub_allowed.clone(),
-        repository: workplace.repository.clone(),
-        redactor: redactor(&workplace.config)?,
-    };
-    Ok(HubStore::open(&workplace.home, settings)?)
 }
 
 fn settings(workplace: &Workplace, store: Arc<dyn Store>) -> Result<Settings, CommandFailure> {

@@ -173,13 +173,6 @@ impl Redactor {
         }
     }
 
-    /// The marker of the first secret in bytes, which need not be valid UTF-8.
-    pub fn first_in_bytes(&self, bytes: &[u8]) -> Option<String> {
-        bytes
-            .utf8_chunks()
-            .find_map(|chunk| self.spans(chunk.valid()).first().map(|span| span.marker.to_string()))
-    }
-
     /// The parts to replace, in order. Overlapping spans are merged, so no part of a secret remains.
     fn spans(&self, text: &str) -> Vec<Span<'_>> {
         let mut spans: Vec<Span<'_>> = Vec::new();

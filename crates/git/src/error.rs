@@ -19,8 +19,6 @@ pub enum UserProgram {
     Hook,
     FilterOrMergeDriver,
     Signer,
-    /// What connects to a hub, such as ssh.
-    Transport,
 }
 
 /// Why git could not do what the engine needs.
@@ -76,8 +74,6 @@ pub enum GitError {
     /// A program left more in a work tree than its limits allow.
     #[error("too much was left in the work tree: {}", list(excess))]
     Excess { excess: Vec<Excess> },
-    #[error("the hub {address} refused or could not be reached: {detail}")]
-    HubFailed { address: String, detail: String },
     #[error("cancelled")]
     Cancelled,
     #[error("`{command}` failed with code {code}: {stderr}")]
@@ -138,13 +134,6 @@ impl GitError {
             }
             GitError::TimedOut { program: UserProgram::FilterOrMergeDriver, .. } => {
                 "find the filter or merge driver that hangs: `git config --get-regexp '^(filter|merge)'`".to_string()
-            }
-            GitError::TimedOut { program: UserProgram::Transport, .. } => {
-                "check the connection to the hub, then resume the run".to_string()
-            }
-            GitError::HubFailed { address, .. } => {
-                let address = shlex::try_quote(address).unwrap_or(Cow::Borrowed(address));
-                format!("try `git ls-remote {address}`, or correct `hub.git` in ~/.config/remand/config.toml")
             }
             GitError::NotStarted { .. } => "run `remand doctor`, then resume the run".to_string(),
             GitError::Excess { .. } => {

@@ -45,7 +45,6 @@ mod create;
 mod given;
 mod hand_over;
 mod hooks;
-mod hub;
 mod inherit;
 mod kept;
 mod main_line;
@@ -55,7 +54,6 @@ mod open;
 mod pool;
 mod rollback;
 mod run;
-mod run_log;
 mod stale;
 mod temporary_checkout;
 mod undo;
@@ -67,7 +65,6 @@ pub use error::{GitError, UserProgram};
 pub use given::{CommitMerge, FastForward};
 pub use hand_over::HandOver;
 pub use hooks::{HookFiles, SetUpHooks};
-pub use hub::Hub;
 pub use hygiene::{Hygiene, LfsInstalled};
 pub use id::{CommitId, TreeId};
 pub use inherit::inherit;
@@ -85,7 +82,6 @@ pub use remove::{create_parents, has_real_parents, remove, remove_inside};
 pub use repository::{CheckoutHead, Repository};
 pub use rollback::{RollbackResult, RunCommits, has_committed, rollback};
 pub use run::{CommitState, RunTrees};
-pub use run_log::{FoundText, NewLogEntry, References, is_snapshot};
 pub use stale::{BranchFate, StaleRun, clean, is_cleaned, stale_runs};
 pub use temporary_checkout::TemporaryCheckout;
 pub use tree_limits::{Excess, ExcessKind, TreeLimits};
@@ -107,8 +103,6 @@ mod exact_tests;
 mod excess_tests;
 #[cfg(test)]
 mod given_tests;
-#[cfg(test)]
-mod hub_tests;
 #[cfg(test)]
 mod inherit_tests;
 #[cfg(test)]

@@ -58,7 +58,7 @@ impl RunTrees {
 }
 
 /// Removes the locks that a killed git left on references below a folder.
-pub(super) fn break_locks(folder: &Path) -> Result<(), GitError> {
+fn break_locks(folder: &Path) -> Result<(), GitError> {
     // A folder that does not exist has no locks.
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -71,7 +71,7 @@ pub(super) fn break_locks(folder: &Path) -> Result<(), GitError> {
 }
 
 /// Rejects a run id that cannot be part of branch, tag, folder and work-tree names.
-pub(super) fn check_run_id(run: &str) -> Result<(), GitError> {
+fn check_run_id(run: &str) -> Result<(), GitError> {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let is_valid =
         !run.is_empty() && run.len() <= 100 && !run.starts_with('-') && run.bytes().all(is_allowed);

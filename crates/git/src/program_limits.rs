@@ -178,7 +178,7 @@ impl GitProgramLimits {
 }
 
 /// Runs a job until it ends, is cancelled, or reaches its time limit.
-pub(super) fn run_job(
+fn run_job(
     job: &ProcessJob,
     command: &str,
     program: UserProgram,

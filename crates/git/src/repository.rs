@@ -275,7 +275,7 @@ fn blob(output: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Parses the next reply of `cat-file --batch` and advances past it.
-pub(super) fn next_blob(rest: &mut &[u8]) -> Option<Vec<u8>> {
+fn next_blob(rest: &mut &[u8]) -> Option<Vec<u8>> {
     let end = rest.iter().position(|byte| *byte == b'\n')?;
     let head = String::from_utf8_lossy(&rest[..end]).into_owned();
     *rest = &rest[end + 1..];

@@ -43,10 +43,6 @@ pub enum LedgerError {
     AmbiguousRun { name: String, matches: Vec<String> },
     #[error("{what} in the ledger {} cannot be read: {detail}", path.display())]
     Undecodable { path: PathBuf, what: String, detail: String },
-    #[error("the copy of run {run} differs from this ledger at event {seq}")]
-    OtherHistory { run: RunId, seq: u64 },
-    #[error("the copy of run {run} is damaged at event {seq}: {detail}")]
-    DamagedCopy { run: RunId, seq: u64, detail: String },
     #[error("{} already exists", path.display())]
     Exists { path: PathBuf },
     #[error("SQLite failed on the ledger {}", path.display())]
@@ -82,10 +78,6 @@ impl LedgerError {
             LedgerError::NoSuchRun { .. } => "list the runs with `remand runs`",
             LedgerError::AmbiguousRun { .. } => "give more characters of the id",
             LedgerError::Undecodable { .. } => "check the ledger with `remand audit`",
-            LedgerError::OtherHistory { .. } => {
-                "the run was continued here without the copy; keep one of the two, and start a new run for the other"
-            }
-            LedgerError::DamagedCopy { .. } => "get the copy again, or continue the run where it is whole",
             LedgerError::Exists { .. } => "choose a file that does not exist yet, or remove this one",
             LedgerError::Sqlite { .. } => "check the disk and the file, then try again",
         }

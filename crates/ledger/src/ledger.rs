@@ -1,7 +1,7 @@
 //! The writing side of a ledger: appends entries, many to a commit, and stores requests for other processes.
 
 use crate::chain::{GENESIS, Link};
-use crate::entry::{Blob, JournalEntry};
+use crate::entry::JournalEntry;
 use crate::error::{Fault, LedgerError};
 use crate::fact::{BlobId, Facts, Millis, RunId};
 use crate::follow;
@@ -10,11 +10,10 @@ use crate::log_space::LogSpace;
 use crate::project::{EventSlot, ReplayedEvent};
 use crate::replay_error::{ReplayError, ReplayFailure};
 use crate::schema;
-use crate::transfer::RunRow;
 use remand_kernel::{Event, Program, State};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -220,52 +219,6 @@ impl Ledger {
         store().map_err(|fault| LedgerError::from_fault(&self.path, fault))
     }
 
-    /// Appends an entry, reads something about its row, and undoes the append.
-    pub(crate) fn try_append<T>(
-        &mut self,
-        entry: &JournalEntry<'_>,
-        read: impl FnOnce(&Connection, i64) -> Result<T, Fault>,
-    ) -> Result<T, LedgerError> {
-        // What is replayed here must be forgotten, since the tables forget it too.
-        let mut replays = RunReplays::default();
-        let mut batch =
-            Batch { last_events: &self.last_events, replays: &mut replays, runs: BTreeMap::new() };
-        let conn = &self.conn;
-        let tried = transact(conn, || {
-            let entries = std::slice::from_ref(entry);
-            let (slots, _) = batch.write(conn, entries, read_end(conn)?)?;
-            let id = slots.first().map_or(0, |slot| slot.id);
-            // An error undoes the transaction.
-            Err::<(), Tried<T>>(read(conn, id).into())
-        });
-        match tried {
-            Err(Tried(result)) => result.map_err(|fault| LedgerError::from_fault(&self.path, fault)),
-            Ok(()) => Err(LedgerError::Overtaken { run: entry.run.clone() }),
-        }
-    }
-
-    /// Appends rows of another ledger in one synced commit.
-    pub(crate) fn write_import<T>(
-        &mut self,
-        work: impl FnOnce(&Connection, &mut RowAppender) -> Result<T, Fault>,
-    ) -> Result<T, LedgerError> {
-        let (conn, log_space) = (&self.conn, &mut self.log_space);
-        let written = transact(conn, || {
-            log_space.ensure_space();
-            let mut appender = RowAppender { end: read_end(conn)? };
-            let done = work(conn, &mut appender)?;
-            Ok((done, appender.end))
-        });
-        let (done, end) = written.map_err(|fault: Fault| LedgerError::from_fault(&self.path, fault))?;
-        self.end = Some(end);
-        Ok(done)
-    }
-
-    /// Projects everything in the journal, whichever process appended it.
-    pub(crate) fn catch_up_all(&mut self) -> Result<(), LedgerError> {
-        self.project_all()
-    }
-
     /// Counts the commits of this connection from now on.
     pub fn count_commits(&mut self) -> Result<Arc<AtomicU64>, LedgerError> {
         let commits = Arc::new(AtomicU64::new(0));
@@ -456,74 +409,6 @@ impl<'e> Batch<'_, 'e> {
     }
 }
 
-/// The result of an append that is undone.
-struct Tried<T>(Result<T, Fault>);
-
-impl<T> From<Result<T, Fault>> for Tried<T> {
-    fn from(result: Result<T, Fault>) -> Tried<T> {
-        Tried(result)
-    }
-}
-
-impl<T> From<Fault> for Tried<T> {
-    fn from(fault: Fault) -> Tried<T> {
-        Tried(Err(fault))
-    }
-}
-
-impl<T> From<rusqlite::Error> for Tried<T> {
-    fn from(error: rusqlite::Error) -> Tried<T> {
-        Tried(Err(error.into()))
-    }
-}
-
-/// Appends rows that another ledger has written.
-pub(crate) struct RowAppender {
-    end: JournalEnd,
-}
-
-impl RowAppender {
-    pub(crate) fn append_row(&mut self, conn: &Connection, run: &RunId, row: &RunRow) -> Result<(), Fault> {
-        let link = Link {
-            id: self.end.id + 1,
-            run: &run.0,
-            seq: i64::try_from(row.seq).unwrap_or(i64::MAX),
-            at: row.at,
-            kind: &row.kind,
-            body: &row.body,
-            facts: &row.facts,
-            rulings: &row.rulings,
-            commands: &row.commands,
-        };
-        let hash = link.hash(&self.end.hash);
-        insert_row(conn, &link, &hash, run)?;
-        self.end = JournalEnd { id: link.id, hash };
-        Ok(())
-    }
-
-    pub(crate) fn store_blob(&self, conn: &Connection, blob: &Blob) -> Result<(), Fault> {
-        if !has_blob(conn, &blob.id)? {
-            store_blob(conn, blob)?;
-        }
-        Ok(())
-    }
-
-    /// Refuses a row whose blobs are missing.
-    pub(crate) fn require_blobs(
-        &self,
-        conn: &Connection,
-        run: &RunId,
-        blobs: &BTreeSet<BlobId>,
-    ) -> Result<(), Fault> {
-        for id in blobs {
-            if !has_blob(conn, id)? {
-                return Err(LedgerError::BlobMissing { run: run.clone(), id: *id }.into());
-            }
-        }
-        Ok(())
-    }
-}
-
 /// The last event of a run in the journal.
 fn last_event(conn: &Connection, run: &RunId) -> Result<Option<LastEvent>, Fault> {
     let row = conn
@@ -533,26 +418,18 @@ fn last_event(conn: &Connection, run: &RunId) -> Result<Option<LastEvent>, Fault
 }
 
 fn store_blobs(conn: &Connection, entry: &JournalEntry<'_>) -> Result<(), Fault> {
+    let has = |id: &BlobId| -> Result<bool, Fault> { Ok(conn.prepare_cached(HAS_BLOB)?.exists([id])?) };
     for blob in entry.blobs {
-        if !has_blob(conn, &blob.id)? {
-            store_blob(conn, blob)?;
+        if !has(&blob.id)? {
+            let size = i64::try_from(blob.bytes.len()).unwrap_or(i64::MAX);
+            conn.prepare_cached(STORE_BLOB)?.execute(params![blob.id, size, blob.bytes])?;
         }
     }
     for id in entry.facts.blobs() {
-        if !entry.blobs.iter().any(|blob| blob.id == id) && !has_blob(conn, &id)? {
+        if !entry.blobs.iter().any(|blob| blob.id == id) && !has(&id)? {
             return Err(LedgerError::BlobMissing { run: entry.run.clone(), id }.into());
         }
     }
-    Ok(())
-}
-
-fn has_blob(conn: &Connection, id: &BlobId) -> Result<bool, Fault> {
-    Ok(conn.prepare_cached(HAS_BLOB)?.exists([id])?)
-}
-
-fn store_blob(conn: &Connection, blob: &Blob) -> Result<(), Fault> {
-    let size = i64::try_from(blob.bytes.len()).unwrap_or(i64::MAX);
-    conn.prepare_cached(STORE_BLOB)?.execute(params![blob.id, size, blob.bytes])?;
     Ok(())
 }
 
@@ -584,18 +461,13 @@ fn append_row(
         commands,
     };
     let hash = link.hash(previous);
-    insert_row(conn, &link, &hash, entry.run).map(|()| hash)
-}
-
-fn insert_row(conn: &Connection, link: &Link<'_>, hash: &[u8; 32], run: &RunId) -> Result<(), Fault> {
-    let Link { id, run: name, seq, at, kind, body, facts, rulings, commands } = *link;
-    let inserted = conn
-        .prepare_cached(APPEND)?
-        .execute(params![id, name, seq, at, kind, body, facts, rulings, commands, hash]);
+    let inserted = conn.prepare_cached(APPEND)?.execute(params![
+        link.id, link.run, link.seq, link.at, link.kind, body, facts, rulings, commands, hash
+    ]);
     match inserted {
-        Ok(_) => Ok(()),
+        Ok(_) => Ok(hash),
         Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) => {
-            Err(LedgerError::Overtaken { run: run.clone() }.into())
+            Err(LedgerError::Overtaken { run: entry.run.clone() }.into())
         }
         Err(error) => Err(error.into()),
     }

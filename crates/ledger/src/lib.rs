@@ -27,7 +27,6 @@ pub mod ledger;
 mod log_space;
 pub mod reservation;
 pub mod schema;
-pub mod transfer;
 
 pub mod query;
 
@@ -52,5 +51,4 @@ pub use limit::LimitKind;
 pub use query::Reader;
 pub use replay::{ReplayError, ReplayFrom, Replayed, replay};
 pub use reservation::Reserve;
-pub use transfer::{ReservedNumber, RunCopy, RunRow};
 pub use view::{RunChange, RunDetail, RunPosition, RunView};

@@ -5,7 +5,6 @@ use crate::invocation;
 use remand_engine::config::ConfigError;
 use remand_engine::home::HomeError;
 use remand_engine::host::HostError;
-use remand_engine::store::HubError;
 use remand_git::GitError;
 use remand_ledger::LedgerError;
 use std::error::Error;
@@ -90,22 +89,11 @@ impl From<LedgerError> for CommandFailure {
     }
 }
 
-impl From<HubError> for CommandFailure {
-    fn from(error: HubError) -> CommandFailure {
-        match error {
-            HubError::Ledger(error) => error.into(),
-            HubError::Lock(error) => HostError::Lock(error).into(),
-            other => CommandFailure::user(other.to_string(), other.hint()).with_sources(&other),
-        }
-    }
-}
-
 impl From<HostError> for CommandFailure {
     fn from(error: HostError) -> CommandFailure {
         let what = error.to_string();
         match error {
             HostError::Ledger(error) => error.into(),
-            HostError::Hub(error) => error.into(),
             HostError::Lock(error) => {
                 CommandFailure::user(what, "wait for it, or end that process").with_sources(&error)
             }

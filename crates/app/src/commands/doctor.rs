@@ -52,7 +52,6 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
                 if let Ok(workplace) = Workplace::open(context, Vec::new()) {
                     outbound::notices(&mut checkup, &workplace);
                     outbound::telemetry(&mut checkup, &workplace);
-                    outbound::hub(&mut checkup, &workplace);
                 }
                 if args.checks {
                     try_checks(&mut checkup, context, &repository, config)?;

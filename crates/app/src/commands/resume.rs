@@ -21,34 +21,12 @@ pub struct Args {
     /// The run: its id, a part of it, or `latest` [default: every run that can continue]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
-    /// Continue a run that another machine has pushed to the hub; without RUN, list the runs of the hub
-    #[arg(long)]
-    pub from_hub: bool,
-    /// Put the run into the hub again, which has lost it
-    #[arg(long, requires = "run", conflicts_with = "from_hub")]
-    pub restore_hub: bool,
-    /// Continue the run on this machine only, and leave the hub as it is
-    #[arg(long, requires = "run", conflicts_with_all = ["from_hub", "restore_hub"])]
-    pub without_hub: bool,
 }
 
 pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, CommandFailure> {
     let workplace = Workplace::open(context, Vec::new())?;
-    let taken = match (args.from_hub, &args.run) {
-        (true, None) => return list_hub(context, &workplace),
-        (true, Some(name)) => Some(host::hub_store(&workplace)?.take_from_hub(name)?.0),
-        (false, _) => None,
-    };
     let reader = workplace.reader()?;
-    if let Some(name) = &args.run {
-        if args.restore_hub {
-            host::hub_store(&workplace)?.restore_to_hub(&reader.run(name)?.run)?;
-        }
-        if args.without_hub {
-            host::hub_store(&workplace)?.leave_hub(&reader.run(name)?.run)?;
-        }
-    }
-    let runs: Vec<RunRow> = match taken.as_ref().or(args.run.as_ref()) {
+    let runs: Vec<RunRow> = match &args.run {
         Some(name) => vec![reader.run(name)?],
         None => {
             let requests = reader.all_requests()?;
@@ -105,24 +83,6 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
         return Ok(exit);
     }
     Ok(exit.max_with(driving::drive(context, &workplace, host)?))
-}
-
-/// Lists the runs of the hub, and which of them are here.
-fn list_hub(context: &CommandContext<'_>, workplace: &Workplace) -> Result<ExitCode, CommandFailure> {
-    let reader = workplace.reader_if_any()?;
-    let stage = |run: &RunId| reader.as_ref().and_then(|reader| reader.run(&run.0).ok()).map(|row| row.stage);
-    let runs = host::hub_store(workplace)?.runs_in_hub()?;
-    if context.json {
-        print_json(&json!({ "runs": runs }))?;
-    } else if runs.is_empty() {
-        print("the hub has no runs\n")?;
-    } else {
-        for run in &runs {
-            let here = if stage(run).is_some() { "also here" } else { "not here" };
-            print(&format!("{run}  {here}\n"))?;
-        }
-    }
-    Ok(ExitCode::Done)
 }
 
 /// Reports that no run can continue, and lists the open gates.

@@ -15,7 +15,6 @@ use remand_notices::{
     NoticeContext, NoticeKind, RunNotice, SilentAgent, TerminalSequence, due, terminal_seq,
 };
 use remand_terminal::CommandFailure;
-use remand_terminal::output::tell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -63,11 +62,6 @@ impl DriveWatch for NotifyingWatch<'_> {
         if let Some(notifier) = &mut self.notifier {
             notifier.changed.insert(step.run.clone());
         }
-    }
-
-    fn held_up(&mut self, reason: &str) {
-        self.view.held_up(reason);
-        tell(&format!("waiting for the hub: {reason}"));
     }
 
     fn waiting(&mut self) {

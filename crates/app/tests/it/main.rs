@@ -20,7 +20,6 @@ mod gates;
 mod gauntlet;
 mod git;
 mod golden;
-mod hub;
 mod issue;
 mod knowledge;
 mod land;

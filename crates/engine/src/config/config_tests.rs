@@ -160,7 +160,7 @@ fn unknown_keys_are_refused_with_their_position_and_the_most_similar_key() {
     assert_eq!(
         refusal("[commit]\nsign = true\n"),
         "1:2: unknown key `commit`; use one of: workflow, mode, agent, model, at-once, conventions, limits, sandbox, changes, rounds, state, \
-         secrets, notify, telemetry, mcp, hub, forges, checks, roles, agents, prices"
+         secrets, notify, telemetry, mcp, forges, checks, roles, agents, prices"
     );
     assert_eq!(
         refusal("[roles]\nmodel = \"x\"\n"),
@@ -376,7 +376,7 @@ fn a_repository_cannot_choose_the_state_folder() {
     );
 }
 
-// BY-09, BY-10, BY-12, BY-13
+// BY-09, BY-10, BY-12
 #[test]
 fn a_repository_cannot_send_anything_anywhere_or_let_a_program_answer() {
     for (key, value, what) in [
@@ -384,7 +384,6 @@ fn a_repository_cannot_send_anything_anywhere_or_let_a_program_answer() {
         ("notify.command", "\"curl evil.test\"", "whom Remand tells about your runs"),
         ("telemetry.endpoint", "\"https://evil.test/\"", "where Remand sends your traces"),
         ("mcp.may-answer", "[\"approve-plan\"]", "which gates a program may answer for you"),
-        ("hub.git", "\"https://evil.test/hub.git\"", "where your runs are pushed"),
         ("forges.github.read", "[\"evil\"]", "which programs run as you"),
     ] {
         let text = format!("{key} = {value}\n");
@@ -403,9 +402,6 @@ fn the_secret_part_of_an_address_is_not_shown() {
     let config = Home::new().user("notify.webhook = \"https://me:pw@hooks.test/T0/SECRET?k=1\"\n").load();
     let shown = config.origins().into_iter().find(|value| value.key == "notify.webhook").expect("the value");
     assert_eq!(shown.value, "\"https://hooks.test/…\"");
-    let config = Home::new().user("hub.git = \"https://me:pw@hub.test/runs.git\"\n").load();
-    let shown = config.origins().into_iter().find(|value| value.key == "hub.git").expect("the value");
-    assert_eq!(shown.value, "\"https://hub.test/runs.git\"");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::table::{self, TypedSettings};
 use crate::pinned::{Guards, RoundRules};
 use remand_agents::driver::Price;
 use remand_checks::CheckChoice;
-use remand_git::{Hub, TreeLimits};
+use remand_git::TreeLimits;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,10 +40,6 @@ pub struct Config {
     pub telemetry: TelemetrySettings,
     /// The phases whose gates a client of the MCP server may answer.
     pub may_answer: Vec<String>,
-    /// The bare repository in which runs are kept for other machines.
-    pub hub: Option<Hub>,
-    /// Paths whose content may be pushed to the hub although it looks like a secret.
-    pub hub_allowed: Vec<String>,
     pub rounds: RoundRules,
     /// Whether checks are detected by marker files.
     pub detect: bool,
@@ -273,8 +269,6 @@ impl Config {
             notify: NotifySettings::read(&table),
             telemetry: TelemetrySettings::read(&table),
             may_answer: table.words("mcp.may-answer").unwrap_or_default(),
-            hub_allowed: table.words("hub.allowed").unwrap_or_default(),
-            hub: table.text("hub.git").filter(|address| !address.is_empty()).map(|address| Hub::at(&address)),
             rounds: round_rules(&table),
             detect: table.flag("checks.detect").unwrap_or(true),
             cache: table.flag("checks.cache").unwrap_or(true),

@@ -86,7 +86,6 @@ pub const SECTIONS: &[(&str, &str)] = &[
         "Traces and metrics for OpenTelemetry. Off unless you name an address. Only in your own file.",
     ),
     ("mcp", "What clients of `remand mcp` may do. Only in your own file."),
-    ("hub", "Where runs are kept so that another machine can continue them. Only in your own file."),
     (
         "forges.*",
         "A service where issues and pull requests live: a new one, or changes to `github` or `gitlab`. \
@@ -467,22 +466,6 @@ pub const KEYS: &[ConfigKey] = &[
         example: "[\"approve-research\"]",
         meaning: "The gates that a client of `remand mcp` may answer, by the names of their phases. It can never answer a \
                   mandatory gate.",
-    },
-    ConfigKey {
-        path: "hub.git",
-        shape: ValueShape::Text,
-        default: "",
-        example: "\"ssh://git@example.org/hub.git\"",
-        meaning: "A bare repository of yours. Every step of a run is pushed to it, with the journal and the work, before \
-                  the step counts. So another machine can continue the run. It applies to runs that start from then on.",
-    },
-    ConfigKey {
-        path: "hub.allowed",
-        shape: ValueShape::Words,
-        default: "[]",
-        example: "[\"tests/fixtures/\"]",
-        meaning: "Files of a repository that may be pushed to the hub although they contain what looks like a secret. A \
-                  trailing `/` means a folder.",
     },
     ConfigKey {
         path: "forges.*.read",

@@ -4,7 +4,6 @@ use super::layer::KeyPath;
 use super::table::TypedSettings;
 use super::value::ConfigValue;
 use remand_checks::CommandLine;
-use remand_git::Hub;
 use std::time::Duration;
 
 /// How long an agent may be silent, without a setting.
@@ -84,9 +83,6 @@ pub(super) fn shown(path: &KeyPath, value: &ConfigValue) -> String {
     match value {
         ConfigValue::Text(address) if ADDRESSES.contains(&path.join(".").as_str()) => {
             ConfigValue::Text(host_of(address)).to_toml()
-        }
-        ConfigValue::Text(address) if path.join(".") == "hub.git" => {
-            ConfigValue::Text(Hub::at(address).shown_address()).to_toml()
         }
         value => value.to_toml(),
     }

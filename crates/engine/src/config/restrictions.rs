@@ -19,7 +19,6 @@ const OWN: &[(&str, &str)] = &[
     ("notify", "whom Remand tells about your runs"),
     ("telemetry", "where Remand sends your traces"),
     ("mcp", "which gates a program may answer for you"),
-    ("hub", "where your runs are pushed"),
     ("forges", "which programs run as you"),
 ];
 

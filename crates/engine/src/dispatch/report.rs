@@ -224,15 +224,6 @@ fn keep_change(
         .extend(unchanged.iter().filter_map(|name| Some((name.to_string(), version(prepared, name)?))));
     let base = job.site.repository().tree_of(&prepared.lane.base)?;
     let patch = job.site.repository().patch(&base, after)?;
-    for (file, text) in added_text(&patch) {
-        if let Some(what) = job.site.store().secret_to_keep(&job.site.run, &file, &text) {
-            let detail = format!(
-                "{file} contains what looks like a secret, {what}, and the run is kept in a hub; leave it out, or read it \
-                 from a file that is not committed"
-            );
-            return Err(Trouble::new(Failure::Violation, detail));
-        }
-    }
     let digest = match &prepared.dispatch.task {
         Some(task) => digest_of_change(task, &patch),
         None => after.digest(),
@@ -262,20 +253,6 @@ fn keep_change(
         facts.notes.push(note(NoteKind::Warning, format!("{} changed no file", prepared.title)));
     }
     Ok(())
-}
-
-/// The lines that a patch adds, by file.
-fn added_text(patch: &[u8]) -> Vec<(String, Vec<u8>)> {
-    let mut added: Vec<(String, Vec<u8>)> = Vec::new();
-    for line in patch.split(|byte| *byte == b'\n') {
-        if let Some(file) = line.strip_prefix(b"+++ b/") {
-            added.push((String::from_utf8_lossy(file).into_owned(), Vec::new()));
-        } else if let (Some((_, text)), Some(line)) = (added.last_mut(), line.strip_prefix(b"+")) {
-            text.extend_from_slice(line);
-            text.push(b'\n');
-        }
-    }
-    added
 }
 
 /// The current version of an artifact.

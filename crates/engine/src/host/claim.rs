@@ -1,7 +1,7 @@
 //! Claims a run that another process drove before.
 
 use super::driven::{DrivenRun, replay_run};
-use super::{Effects, Host, HostError, Mode, Unwatched, retry_while_busy};
+use super::{Effects, Host, HostError, Mode, retry_while_busy};
 use crate::lock::DriverLock;
 use crate::turn::{LoadedRun, Redelivery, TurnResult, lost_agents, redeliver, turn, version_warning};
 use remand_kernel::Command;
@@ -75,7 +75,6 @@ impl<E: Effects> Host<E> {
 
     fn claim(&mut self, run: &RunId) -> Result<Replayed, HostError> {
         let lock = DriverLock::take(&self.runs_folder.join(&run.0), run)?;
-        self.store.claim(run)?;
         let mut replayed = replay_run(&self.reader, run)?;
         self.store.continue_from(run, replayed.seq, replayed.at)?;
         self.effects.kill_leftovers(run);
@@ -117,7 +116,7 @@ impl<E: Effects> Host<E> {
             }
         }
         let entries: Vec<JournalEntry<'_>> = accepted.iter().map(|entry| entry.as_entry()).collect();
-        let numbers = self.append(&entries, &mut Unwatched)?;
+        let numbers = self.append(&entries)?;
         retry_while_busy(|| self.store.catch_up())?;
         replayed.state = loaded.state;
         (replayed.seq, replayed.at) = (numbers.last().copied().unwrap_or(replayed.seq), now.at);

@@ -5,8 +5,6 @@
 pub enum FaultPoint {
     BeforeCommit,
     AfterCommit,
-    BeforePush,
-    AfterPush,
     BeforeEffect,
     AfterEffect,
 }

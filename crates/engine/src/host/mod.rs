@@ -12,7 +12,7 @@ mod watch;
 
 use crate::clock;
 use crate::lock::{DriverLock, LockError};
-use crate::store::{HubError, Store, StoreError};
+use crate::store::Store;
 use crate::turn::{
     ArtifactParts, EffectOrder, EntryDraft, LoadedRun, Message, Now, Sender, TurnResult, turn,
 };
@@ -112,8 +112,6 @@ pub enum HostError {
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     #[error(transparent)]
-    Hub(HubError),
-    #[error(transparent)]
     Lock(#[from] LockError),
     #[error("run {run} cannot be resumed")]
     Replay { run: RunId, source: Box<ReplayError> },
@@ -121,15 +119,6 @@ pub enum HostError {
     Refused { run: RunId, source: Refusal },
     #[error("run {0} is not driven by this process")]
     NotDriven(RunId),
-}
-
-impl From<StoreError> for HostError {
-    fn from(error: StoreError) -> HostError {
-        match error {
-            StoreError::Ledger(error) | StoreError::Hub(HubError::Ledger(error)) => HostError::Ledger(error),
-            StoreError::Hub(error) => HostError::Hub(error),
-        }
-    }
 }
 
 /// A turn that is not committed yet.
@@ -295,7 +284,7 @@ impl<E: Effects> Host<E> {
             accepted.iter_mut().map(|accepted| std::mem::take(&mut accepted.orders)).collect();
         let entries: Vec<JournalEntry<'_>> =
             accepted.iter().map(|accepted| accepted.entry.as_entry()).collect();
-        self.append(&entries, watch)?;
+        self.append(&entries)?;
         for JournalEntry { run, at, event, facts, step, .. } in entries.iter().copied() {
             if let Some((program, state)) = self.runs.get(run).and_then(DrivenRun::loaded_state) {
                 watch.committed(&CommittedStep { run, program, state, at, event, facts, step });
@@ -315,16 +304,9 @@ impl<E: Effects> Host<E> {
         Ok(progress)
     }
 
-    fn append(
-        &self,
-        entries: &[JournalEntry<'_>],
-        watch: &mut dyn DriveWatch,
-    ) -> Result<Vec<u64>, StoreError> {
+    fn append(&self, entries: &[JournalEntry<'_>]) -> Result<Vec<u64>, LedgerError> {
         faults::reached(FaultPoint::BeforeCommit);
-        let numbers = match self.store.may_wait() {
-            true => append_watched(&*self.store, entries, watch)?,
-            false => retry_while_busy(|| self.store.append(entries))?,
-        };
+        let numbers = retry_while_busy(|| self.store.append(entries))?;
         faults::reached(FaultPoint::AfterCommit);
         for (entry, seq) in entries.iter().zip(&numbers) {
             let (rulings, commands) = (entry.step.rulings.len(), entry.step.commands.len());
@@ -479,71 +461,12 @@ fn sender_of(message: &Message) -> (RunId, Option<CommandId>) {
     (message.run.clone(), id)
 }
 
-/// Appends in another thread, while this one watches for signals and reports why the append waits.
-fn append_watched(
-    store: &dyn Store,
-    entries: &[JournalEntry<'_>],
-    watch: &mut dyn DriveWatch,
-) -> Result<Vec<u64>, StoreError> {
-    let (sender, result) = channel();
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            // The receiver waits for this.
-            let _ = sender.send(retry_while_busy(|| store.append(entries)));
-        });
-        let (mut reported, mut stopping): (Option<String>, Option<Instant>) = (None, None);
-        loop {
-            match result.recv_timeout(POLL) {
-                Ok(done) => return done,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
-                    // The thread panicked, and the scope passes the panic on.
-                    let reason = "the append did not end".to_string();
-                    return Err(HubError::Away { reason }.into());
-                }
-            }
-            watch.waiting();
-            let reason = store.waits_because();
-            if let Some(reason) = reason.as_ref().filter(|_| reported.is_none()) {
-                watch.held_up(reason);
-                reported = Some(reason.clone());
-            }
-            if watch.should_stop() {
-                let since = stopping.get_or_insert_with(Instant::now);
-                if reason.is_some() || since.elapsed() > GRACE {
-                    store.interrupt();
-                }
-            }
-        }
-    })
-}
-
-/// An error that may be gone at the next try.
-trait MayBeBusy {
-    fn is_busy(&self) -> bool;
-}
-
-impl MayBeBusy for LedgerError {
-    fn is_busy(&self) -> bool {
-        matches!(self, LedgerError::Busy { .. })
-    }
-}
-
-impl MayBeBusy for StoreError {
-    fn is_busy(&self) -> bool {
-        match self {
-            StoreError::Ledger(error) | StoreError::Hub(HubError::Ledger(error)) => error.is_busy(),
-            StoreError::Hub(_) => false,
-        }
-    }
-}
-
 /// Retries work on the ledger while another process keeps it busy.
-fn retry_while_busy<T, E: MayBeBusy>(mut work: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+fn retry_while_busy<T>(mut work: impl FnMut() -> Result<T, LedgerError>) -> Result<T, LedgerError> {
     let mut tries = 1;
     loop {
         match work() {
-            Err(error) if error.is_busy() && tries < MAX_TRIES => {
+            Err(LedgerError::Busy { .. }) if tries < MAX_TRIES => {
                 tries += 1;
                 std::thread::sleep(RETRY_PAUSE);
             }

@@ -35,9 +35,6 @@ pub trait DriveWatch {
     /// A step was committed.
     fn committed(&mut self, step: &CommittedStep<'_>);
 
-    /// The runs wait for another machine, such as a hub that cannot be reached.
-    fn held_up(&mut self, _reason: &str) {}
-
     /// Called many times a second while commands are running.
     fn waiting(&mut self) {}
 

@@ -1,6 +1,5 @@
 //! Why a command has no result, in the kernel's terms.
 
-use crate::store::StoreError;
 use crate::turn::CommandEnding;
 use remand_git::GitError;
 use remand_kernel::Outcome;
@@ -66,12 +65,6 @@ impl From<GitError> for Trouble {
 
 impl From<LedgerError> for Trouble {
     fn from(error: LedgerError) -> Trouble {
-        Trouble::environment(format!("{error}; {}", error.hint()))
-    }
-}
-
-impl From<StoreError> for Trouble {
-    fn from(error: StoreError) -> Trouble {
         Trouble::environment(format!("{error}; {}", error.hint()))
     }
 }

@@ -1,6 +1,6 @@
 //! The store of one machine: the SQLite ledger, and start markers of agents in the folders of their runs.
 
-use super::{SignsOfLife, StateOf, Store, StoreError};
+use super::{SignsOfLife, StateOf, Store};
 use crate::home::Home;
 use crate::turn::AgentStart;
 use remand_kernel::Event;
@@ -70,31 +70,14 @@ impl EmbeddedStore {
         read(slot.insert(reader))
     }
 
-    /// Records a start that happened on another machine, unless this machine knows a later one.
-    pub(super) fn copy_start(&self, run: &RunId, start: &AgentStart, last_seen: Millis) -> io::Result<()> {
-        let command = start.command.to_string();
-        if self.last_start(run, &command).is_some_and(|(known, _)| known.number >= start.number) {
-            return Ok(());
-        }
-        let path = self.marker_path(run, &command);
-        if let Some(folder) = path.parent() {
-            remand_git::private_folder(folder)?;
-        }
-        let mut file = File::create(&path)?;
-        file.write_all(&serde_json::to_vec(start)?)?;
-        let since = u64::try_from(last_seen.max(start.at).0).unwrap_or(0);
-        file.set_modified(UNIX_EPOCH + Duration::from_millis(since))?;
-        file.sync_all()
-    }
-
     fn marker_path(&self, run: &RunId, command: &str) -> PathBuf {
         self.runs.join(&run.0).join(DISPATCHES).join(command).join(START_MARKER)
     }
 }
 
 impl Store for EmbeddedStore {
-    fn append(&self, entries: &[JournalEntry<'_>]) -> Result<Vec<u64>, StoreError> {
-        Ok(self.with_ledger(|ledger| ledger.append(entries))?)
+    fn append(&self, entries: &[JournalEntry<'_>]) -> Result<Vec<u64>, LedgerError> {
+        self.with_ledger(|ledger| ledger.append(entries))
     }
 
     fn continue_from(&self, run: &RunId, seq: u64, at: Millis) -> Result<(), LedgerError> {

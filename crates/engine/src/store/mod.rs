@@ -2,10 +2,9 @@
 //! record through it.
 //!
 //! A store decides nothing. `embedded.rs` is the store of one machine: the ledger of a repository and the
-//! folders of its runs. `hub/` is the same store for runs that another machine can continue.
+//! folders of its runs.
 
 mod embedded;
-mod hub;
 
 use crate::turn::AgentStart;
 use remand_kernel::{Event, Program, State};
@@ -15,7 +14,6 @@ use std::io;
 
 pub(crate) use embedded::DISPATCHES;
 pub use embedded::EmbeddedStore;
-pub use hub::{HubError, HubSettings, HubStore, StoreError};
 
 /// Looks up the program of a run and its state after the last entry, if the caller has them in memory.
 pub type StateOf<'s> = dyn Fn(&RunId) -> Option<(&'s Program, &'s State)> + 's;
@@ -24,36 +22,7 @@ pub type StateOf<'s> = dyn Fn(&RunId) -> Option<(&'s Program, &'s State)> + 's;
 pub trait Store: Send + Sync + std::fmt::Debug {
     /// Appends entries of any runs in one commit, and returns the number of each entry in its run. On an error, nothing
     /// is recorded.
-    fn append(&self, entries: &[JournalEntry<'_>]) -> Result<Vec<u64>, StoreError>;
-
-    /// Makes sure that this machine may continue a run, and that it has everything that was recorded. The caller holds the
-    /// lock of the run.
-    fn claim(&self, _run: &RunId) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    /// Makes the work of a run, which has changed without a new entry, available to other machines.
-    fn publish(&self, _run: &RunId) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    /// Whether an append may wait for another machine.
-    fn may_wait(&self) -> bool {
-        false
-    }
-
-    /// Why an append waits at the moment.
-    fn waits_because(&self) -> Option<String> {
-        None
-    }
-
-    /// Ends the waiting of appends for good. What they were about to record is on disk, and the next process records it.
-    fn interrupt(&self) {}
-
-    /// What a text in a file of a run contains that must not leave this machine, if the work of the run leaves it.
-    fn secret_to_keep(&self, _run: &RunId, _file: &str, _text: &[u8]) -> Option<String> {
-        None
-    }
+    fn append(&self, entries: &[JournalEntry<'_>]) -> Result<Vec<u64>, LedgerError>;
 
     /// Sets the last entry that the caller knows. An append fails if another process has appended to the run since.
     fn continue_from(&self, run: &RunId, seq: u64, at: Millis) -> Result<(), LedgerError>;

@@ -51,8 +51,7 @@ pub fn finish(settings: &Settings, run: &RunId, site: Result<&Site, Trouble>) {
         crate::dispatch::forget_sessions(&folder);
         let documents = crate::rounds::documents::finish(site);
         // `and` evaluates all operands: if one part fails, the others are still written. The first failure is recorded.
-        let published = settings.store.publish(run).map_err(Trouble::from);
-        page.map(drop).and(documents).and(artifacts(site)).and(published)
+        page.map(drop).and(documents).and(artifacts(site))
     });
     report(settings, &folder.join(NOT_LAID_OUT), result);
 }

@@ -1,11 +1,10 @@
-//! Checks what leaves the machine: notices, traces, and runs that move through a hub. Nothing is sent.
+//! Checks what leaves the machine: notices and traces. Nothing is sent.
 
 use super::checkup::Checkup;
 use crate::commands::notify;
 use crate::notifying::channel::{NoticeChannel, read_own};
 use crate::workplace::Workplace;
 use remand_engine::config::host_of;
-use remand_process::Cancel;
 
 /// Lists the channels, and what they did not take.
 pub fn notices(checkup: &mut Checkup, workplace: &Workplace) {
@@ -45,14 +44,5 @@ pub fn telemetry(checkup: &mut Checkup, workplace: &Workplace) {
             format!("the traces of run {} were not delivered: {}", failure.run, failure.why),
             "correct `telemetry.endpoint`; `remand export --otlp URL --run RUN` sends them again",
         ),
-    }
-}
-
-/// Tries whether the hub can be reached.
-pub fn hub(checkup: &mut Checkup, workplace: &Workplace) {
-    let Some(hub) = &workplace.config.hub else { return };
-    match hub.runs(&workplace.repository, &Cancel::new()) {
-        Ok(_) => checkup.ok("hub", format!("runs are exchanged with {}", hub.shown_address())),
-        Err(error) => checkup.fail("hub", error.to_string(), error.hint()),
     }
 }
