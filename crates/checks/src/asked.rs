@@ -55,6 +55,12 @@ pub fn asks_to_change(request: &str, test: &str) -> bool {
     asks_to(request, test, &CHANGE_VERBS)
 }
 
+/// Whether a request asks to remove or change this file, by its path or name.
+pub fn asks_to_change_file(request: &str, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    asks_to_change(request, path) || asks_to_change(request, name)
+}
+
 /// Whether a request explicitly asks to change the content of this file, by its name or path.
 pub fn asks_to_update(request: &str, file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
@@ -80,6 +86,73 @@ fn asks_to(request: &str, name: &str, verbs: &[&str]) -> bool {
 /// Whether a request contains a name as a whole word.
 pub fn contains_word(request: &str, name: &str) -> bool {
     occurrences(request, name).next().is_some()
+}
+
+/// Words for what code reads around it, next to the names that programs have for it.
+const SURROUNDINGS: [(&str, &[&str]); 4] = [
+    ("isTTY", &["terminal", "TTY", "tty"]),
+    ("isatty", &["terminal", "TTY", "tty"]),
+    ("is_terminal", &["terminal", "TTY", "tty"]),
+    (
+        "clock",
+        &[
+            "today",
+            "tomorrow",
+            "clock",
+            "weekday",
+            "weekend",
+            "midnight",
+            "noon",
+            "expire",
+            "expires",
+            "expired",
+            "deadline",
+            "current time",
+            "current date",
+        ],
+    ),
+];
+
+/// Words that say what a name is the name of.
+const KINDS_OF_NAMES: [&str; 15] = [
+    "feature",
+    "variable",
+    "flag",
+    "option",
+    "argument",
+    "setting",
+    "switch",
+    "cfg",
+    "environment",
+    "file",
+    "command",
+    "module",
+    "key",
+    "parameter",
+    "plugin",
+];
+
+/// Whether a request names something around a program: a variable, a feature, a file. A plain word may mean anything, unless
+/// it is quoted or the request says what it is the name of.
+pub fn names_surroundings(request: &str, name: &str) -> bool {
+    let synonyms = SURROUNDINGS.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, words)| *words);
+    if synonyms.iter().any(|word| contains_word(request, word)) {
+        return true;
+    }
+    let is_plain = name.chars().all(|c| c.is_lowercase());
+    if !is_plain {
+        return contains_word(request, name);
+    }
+    let is_quoted = ['`', '"', '\''].iter().any(|quote| request.contains(&format!("{quote}{name}{quote}")));
+    let words: Vec<String> = request.split_whitespace().map(|word| bare(word).to_string()).collect();
+    let is_kind = |word: Option<&String>| {
+        word.is_some_and(|word| KINDS_OF_NAMES.contains(&word.trim_end_matches('s').to_lowercase().as_str()))
+    };
+    let is_named = |at: usize| {
+        words[at] == name
+            && (is_kind(words.get(at + 1)) || at.checked_sub(1).is_some_and(|at| is_kind(words.get(at))))
+    };
+    is_quoted || (0..words.len()).any(is_named)
 }
 
 fn occurrences<'r>(request: &'r str, name: &'r str) -> impl Iterator<Item = usize> + 'r {
@@ -142,6 +215,25 @@ fn bare(word: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // TE-06
+    #[test]
+    fn a_plain_word_names_surroundings_only_if_the_request_says_what_it_is() {
+        for (request, name) in [
+            ("Add the feature free", "free"),
+            ("Only with `free`", "free"),
+            ("Read COLUMNS", "COLUMNS"),
+            ("If ~/.spans.json is missing", ".spans.json"),
+            ("No colours without a terminal", "isTTY"),
+        ] {
+            assert!(names_surroundings(request, name), "{request}");
+        }
+        for (request, name) in
+            [("The first three days are free", "free"), ("test_a fails", "test"), ("Read COLUMN", "COLUMNS")]
+        {
+            assert!(!names_surroundings(request, name), "{request}");
+        }
+    }
 
     // TE-01
     #[test]

@@ -3,14 +3,14 @@
 //! The comparison uses text alone, so it works even if nothing can run. A change that the plan announces becomes a note,
 //! not a finding.
 
-use super::asked::{asks_to_change, contains_word};
+use super::asked::{asks_to_change, asks_to_change_file, contains_word, names_surroundings};
 use super::deciding::decided_by;
-use super::test_data::{named_test_data, shadowed};
+use super::test_data::{named_test_data, redirected, shadowed};
 use remand_kernel::finding::{Category, Finding, FindingKind, Location, Severity};
 use remand_source::tests::{self, TestFile, Weakening, WeakeningKind};
-use remand_source::tricks::{FileSide, Trick, TrickKind, new_tricks};
+use remand_source::tricks::{ChangedCode, FileSide, Trick, TrickKind, names_in_use, new_tricks};
 use remand_source::{Language, ParsedSource, is_test_file};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Words that a request about test settings contains.
@@ -151,17 +151,22 @@ pub fn integrity(edited: &[Edited], announced: &Announced, known: &BeforeChange)
     }
     let removed: BTreeSet<&str> =
         edited.iter().filter(|file| file.after.is_none()).map(|file| file.path.as_str()).collect();
+    found.removed.extend(edited.iter().filter(|file| is_bare_helper(file)).map(|file| file.path.clone()));
+    let in_use = used_by_known_code(edited);
     for file in edited {
-        for trick in tricks(file) {
+        for trick in tricks(file, in_use.get(file.path.as_str()).unwrap_or(&BTreeSet::new())) {
             found.add_trick(&file.path, &trick, announced, known.was_red);
         }
         let text = (file.path.as_str(), file.before.as_deref(), file.after.as_deref());
         for (line, subject) in named_test_data(text, &known.files) {
-            let trick = Trick { kind: TrickKind::NamesTestData, line, subject };
+            let trick = Trick { kind: TrickKind::NamesTestData, line, names: vec![subject.clone()], subject };
             found.add_trick(&file.path, &trick, announced, known.was_red);
         }
         if let Some(old) = shadowed(text, &known.files, &removed) {
             found.add_shadow(&file.path, old, announced);
+        }
+        if let Some(old) = redirected(text, &known.files, &removed) {
+            found.add_redirection(&file.path, old, announced);
         }
         let is_new = file.before.is_none();
         if is_new && known.had_tests == HadTests::No {
@@ -178,18 +183,25 @@ pub fn integrity(edited: &[Edited], announced: &Announced, known: &BeforeChange)
 /// The definitions that the change removes as the request asks.
 fn removed_as_asked(edited: &[Edited], words: &str) -> BTreeSet<String> {
     let names = |text_of: fn(&Edited) -> Option<&str>| -> BTreeSet<String> {
-        let code = edited.iter().filter(|file| !is_test_file(Path::new(&file.path)));
-        code.flat_map(|file| {
-            let language = Language::of(Path::new(&file.path)).filter(|language| language.is_code());
-            let source = language
-                .and_then(|language| ParsedSource::parse(language, text_of(file).unwrap_or_default()));
-            source.map(|source| source.definitions()).unwrap_or_default()
-        })
-        .map(|definition| definition.name)
-        .collect()
+        edited.iter().flat_map(|file| definitions(file, text_of(file))).collect()
     };
     let (before, after) = (names(|file| file.before.as_deref()), names(|file| file.after.as_deref()));
-    before.difference(&after).filter(|name| asks_to_change(words, name)).cloned().collect()
+    let of_removed: BTreeSet<String> = edited
+        .iter()
+        .filter(|file| file.after.is_none() && asks_to_change_file(words, &file.path))
+        .flat_map(|file| definitions(file, file.before.as_deref()))
+        .collect();
+    let is_asked = |name: &&String| asks_to_change(words, name) || of_removed.contains(*name);
+    before.difference(&after).filter(is_asked).cloned().collect()
+}
+
+/// The names that production code defines in a file.
+fn definitions(file: &Edited, text: Option<&str>) -> BTreeSet<String> {
+    let path = Path::new(&file.path);
+    let language = Language::of(path).filter(|language| language.is_code() && !is_test_file(path));
+    let source = language.and_then(|language| ParsedSource::parse(language, text.unwrap_or_default()));
+    let found = source.map(|source| source.definitions()).unwrap_or_default();
+    found.into_iter().map(|definition| definition.name).collect()
 }
 
 /// The removed definition that a removed test uses.
@@ -259,15 +271,35 @@ fn may_hold_settings(path: &str) -> bool {
 }
 
 /// The tricks that a change brings into a file.
-fn tricks(file: &Edited) -> Vec<Trick> {
+fn tricks(file: &Edited, in_use: &BTreeSet<String>) -> Vec<Trick> {
     let path = Path::new(&file.path);
     let side = if is_test_file(path) { FileSide::Tests } else { FileSide::Production };
     match (Language::of(path), &file.after) {
         (Some(language), Some(after)) => {
-            new_tricks(language, side, file.before.as_deref().unwrap_or_default(), after)
+            new_tricks(language, side, file.before.as_deref().unwrap_or_default(), after, in_use)
         }
         (_, _) => Vec::new(),
     }
+}
+
+/// Whether a removed file has a place for tests and contains none: some runners list every file there as a test.
+fn is_bare_helper(file: &Edited) -> bool {
+    let path = Path::new(&file.path);
+    let language = Language::of(path).filter(|language| language.is_code() && is_test_file(path));
+    let (Some(language), Some(before), None) = (language, &file.before, &file.after) else { return false };
+    let checks = ["assert", "expect(", "throw ", "process.exit", "test(", "it(", "describe("];
+    let tests = ParsedSource::parse(language, before).map(|source| source.tests());
+    tests.is_some_and(|tests| tests.is_empty()) && !checks.iter().any(|check| before.contains(check))
+}
+
+/// What functions that existed before the change use of each changed file of production code.
+fn used_by_known_code(edited: &[Edited]) -> BTreeMap<&str, BTreeSet<String>> {
+    let code = edited.iter().filter(|file| !is_test_file(Path::new(&file.path))).filter_map(|file| {
+        let language = Language::of(Path::new(&file.path)).filter(|language| language.is_code())?;
+        let (before, after) = (file.before.as_deref().unwrap_or_default(), file.after.as_deref()?);
+        Some(ChangedCode { path: &file.path, language, before, after })
+    });
+    names_in_use(&code.collect::<Vec<_>>())
 }
 
 fn test_file(path: &str, text: &str) -> Option<TestFile> {
@@ -311,7 +343,7 @@ impl Integrity {
 
     /// A trick is released by the file, or by the user's words about what it does.
     fn add_trick(&mut self, path: &str, trick: &Trick, announced: &Announced, was_red: bool) {
-        let Trick { kind, line, subject } = trick;
+        let Trick { kind, line, subject, .. } = trick;
         let claim = match kind {
             TrickKind::RedefinesAssertion => format!("`{path}` redefines the assertion `{subject}`"),
             TrickKind::ReplacesSubject => {
@@ -382,6 +414,17 @@ impl Integrity {
 
     fn add_shadow(&mut self, path: &str, old: &str, announced: &Announced) {
         let claim = format!("the new file `{path}` is loaded in the place of `{old}`");
+        if announced.has_file(path) || contains_word(&announced.words, path) {
+            self.notes.push(format!("{claim}, as announced"));
+            return;
+        }
+        let location = Location { file: path.to_string(), ..Location::default() };
+        let remedy = format!("change the old file, or remove it; to keep both, {}", announced.by.of_file());
+        self.findings.push(finding(format!("settings:{path}"), location, claim, &remedy));
+    }
+
+    fn add_redirection(&mut self, path: &str, old: &str, announced: &Announced) {
+        let claim = format!("`{path}` no longer leads to `{old}`, which is still there");
         if announced.has_file(path) || contains_word(&announced.words, path) {
             self.notes.push(format!("{claim}, as announced"));
             return;
@@ -465,7 +508,7 @@ impl Announced {
             let is_path = entry == file || (entry.ends_with('/') && file.starts_with(entry.as_str()));
             is_path || (ends_with_name(entry, name) && words(entry).all(|word| full.contains(word)))
         });
-        is_listed || asks_to_change(&self.request, name)
+        is_listed || asks_to_change(&self.request, name) || asks_to_change_file(&self.request, file)
     }
 
     /// Whether the removal or change of a test is announced, given the name that the runner reports.
@@ -494,8 +537,10 @@ impl Announced {
             | TrickKind::HooksRunner
             | TrickKind::ReplacesForeign
             | TrickKind::NamesTestData
-            | TrickKind::ChoosesBySurroundings
-            | TrickKind::LooksForTests => contains_word(&self.words, keyword),
+            | TrickKind::LooksForTests => names_surroundings(&self.words, keyword),
+            TrickKind::ChoosesBySurroundings => {
+                trick.names.iter().any(|name| names_surroundings(&self.words, name))
+            }
         };
         is_listed || is_named
     }

@@ -197,3 +197,35 @@ fn a_choice_by_surroundings_is_a_finding_only_if_something_failed_before() {
     assert!(found.findings.is_empty(), "{found:?}");
     assert!(found.notes[0].ends_with("a reader must judge"), "{:?}", found.notes);
 }
+
+// TE-01
+#[test]
+fn a_request_to_remove_a_file_announces_the_removal_of_its_tests() {
+    let removed = |path: &str, text: &str| edited(path, Some(text), None);
+    let change = [
+        removed("app/old.py", "def pence(text):\n    return 1\n"),
+        removed(
+            "tests/test_old.py",
+            "from app.old import pence\n\n\ndef test_pence():\n    assert pence('1') == 1\n",
+        ),
+    ];
+    let asked = |words: &str| {
+        let announced =
+            Announced { words: words.to_string(), request: words.to_string(), ..Announced::default() };
+        judged(&change, &announced).0.len()
+    };
+    assert_eq!(asked("Remove app/old.py, which nobody uses."), 0);
+    assert_eq!(asked("Remove old.py."), 0);
+    assert_eq!(asked("Make app/old.py faster."), 1);
+}
+
+// CORE-21
+#[test]
+fn a_removed_helper_that_a_runner_lists_as_a_test_is_none() {
+    let gone = |text: &str| {
+        let change = [edited("test/support/load.js", Some(text), None)];
+        integrity(&change, &Announced::default(), &before_change(HadTests::Yes)).removed
+    };
+    assert_eq!(gone("exports.load = () => 1;\n"), ["test/support/load.js"]);
+    assert_eq!(gone("assert.equal(load(), 1);\n"), Vec::<String>::new());
+}

@@ -164,6 +164,19 @@ fn similarity(one: &[String], other: &[String]) -> f64 {
     if all == 0 { 0.0 } else { shared as f64 / all as f64 }
 }
 
+/// Whether a test repeats its assertions for all values of the earlier one: a list of assertions that has become a table.
+fn is_table_of(before: &TestItem, now: &TestItem) -> bool {
+    let is_value = |token: &&String| token.starts_with(|c: char| c.is_ascii_digit() || "\"'`".contains(c));
+    let count = |item: &TestItem, value: &String| item.tokens.iter().filter(|token| *token == value).count();
+    let repeats =
+        |token: &String| ["for", "each", "forEach", "for_each", "every", "subTest"].contains(&token.as_str());
+    let mut values = before.tokens.iter().filter(is_value);
+    now.tokens.iter().any(repeats)
+        && !before.tokens.iter().any(repeats)
+        && values.clone().next().is_some()
+        && values.all(|value| count(now, value) >= count(before, value))
+}
+
 /// The most obvious change that weakens a test or may weaken it; `None` if there is none.
 fn compare_test(before: &TestItem, now: &TestItem) -> Option<WeakeningKind> {
     let added = |old: &[String], new: &[String]| {
@@ -195,11 +208,11 @@ fn compare_test(before: &TestItem, now: &TestItem) -> Option<WeakeningKind> {
         return void.map(|assertion| WeakeningKind::Void(assertion.text.clone()));
     }
     let (from, to) = (before.at_least(Strength::Presence), now.at_least(Strength::Presence));
-    if to < from {
+    if to < from && !(to > 0 && is_table_of(before, now)) {
         return Some(WeakeningKind::Fewer { from, to });
     }
     let (from, to) = (before.at_least(Strength::Loose), now.at_least(Strength::Loose));
-    if to < from {
+    if to < from && !(to > 0 && is_table_of(before, now)) {
         return Some(WeakeningKind::Weaker { from, to });
     }
     let wider = before.assertions.iter().zip(&now.assertions).find(|(old, new)| {

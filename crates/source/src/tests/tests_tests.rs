@@ -326,3 +326,22 @@ fn assertions_that_no_longer_run_or_whose_failure_is_swallowed_are_void() {
     ];
     table("sums_test.go", go, "require.Equal(t, Add(1, 2), 3)", &go_table);
 }
+
+// CORE-21
+#[test]
+fn assertions_may_become_a_table_if_all_values_stay() {
+    let before = "def test_adds():\n    assert add(1, 2) == 3\n    assert add(4, 5) == 9\n    assert add(6, 6) == 12\n";
+    let table = |rows: &str| {
+        format!("def test_adds():\n    for a, b, c in [{rows}]:\n        assert add(a, b) == c\n")
+    };
+    assert_kinds(
+        "test_a.py",
+        before,
+        &[
+            (&table("(1, 2, 3), (4, 5, 9), (6, 6, 12)"), "rewritten"),
+            (&table("(1, 2, 3), (4, 5, 9)"), "fewer"),
+            (&table("(1, 2, 3), (4, 5, 9), (6, 0, 12)"), "fewer"),
+            ("def test_adds():\n    assert add(1, 2) == 3\n    a = (4, 5, 9, 6, 6, 12)\n", "fewer"),
+        ],
+    );
+}

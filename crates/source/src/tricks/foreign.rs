@@ -50,6 +50,18 @@ const ENDS: [&str; 11] = [
     "process.abort",
 ];
 
+/// Functions of Python by which code watches or changes everything that the process runs.
+const WATCHES: [&str; 8] = [
+    "sys.setprofile",
+    "sys.settrace",
+    "threading.setprofile",
+    "threading.settrace",
+    "sys.addaudithook",
+    "sys.meta_path.insert",
+    "sys.meta_path.append",
+    "sys.path_hooks.insert",
+];
+
 /// What a node of production code does to other modules or to the process.
 pub fn in_production(
     source: &ParsedSource<'_>,
@@ -61,7 +73,16 @@ pub fn in_production(
         (Language::Python, "assignment") => {
             let left = node.child_by_field_name("left")?;
             let value = node.child_by_field_name("right")?;
+            if is_stream_of_process(source, node, left) {
+                return replaced(compact(source, left));
+            }
             let target = if left.kind() == "subscript" { left.child_by_field_name("value")? } else { left };
+            // `vars(module)["name"] = function`
+            if target.kind() == "call" && compact(source, target).starts_with("vars(") {
+                let of = *arguments(target).first()?;
+                let is_replaced = belongs_elsewhere(source, imports, of) && is_python_function(source, value);
+                return is_replaced.then(|| compact(source, left)).and_then(replaced);
+            }
             let is_replaced = matches!(target.kind(), "attribute")
                 && (left.kind() != "subscript" || compact(source, left).contains("__dict__"))
                 && belongs_elsewhere(source, imports, target)
@@ -73,6 +94,9 @@ pub fn in_production(
             if ENDS.contains(&function.as_str()) {
                 return Some((TrickKind::EndsProcess, function));
             }
+            if WATCHES.contains(&function.as_str()) {
+                return replaced(function);
+            }
             let target = *arguments(node).first()?;
             (function == "setattr" && belongs_elsewhere(source, imports, target))
                 .then(|| compact(source, target))
@@ -81,7 +105,19 @@ pub fn in_production(
         (Language::Rust, "call_expression") => {
             let function = compact(source, node.child_by_field_name("function")?);
             let ends = ENDS.iter().any(|end| function.ends_with(end));
-            ends.then_some((TrickKind::EndsProcess, function))
+            // A program ends itself.
+            let is_end_of_program = function.ends_with("process::exit") && has_entry(source);
+            (ends && !is_end_of_program).then_some((TrickKind::EndsProcess, function))
+        }
+        (Language::Go, "call_expression") => {
+            let function = compact(source, node.child_by_field_name("function")?);
+            let ends = ["os.Exit", "syscall.Exit", "runtime.Goexit"].contains(&function.as_str());
+            (ends && !has_entry(source)).then_some((TrickKind::EndsProcess, function))
+        }
+        (Language::Go, "assignment_statement") => {
+            let left = compact(source, node.child_by_field_name("left")?);
+            let streams = ["os.Stdout", "os.Stderr", "os.Args"];
+            streams.contains(&left.as_str()).then_some(left).and_then(replaced)
         }
         (Language::JavaScript | Language::TypeScript | Language::Tsx, "assignment_expression") => {
             let left = node.child_by_field_name("left")?;
@@ -141,6 +177,25 @@ fn script_call(source: &ParsedSource<'_>, imports: &Imports, node: Node<'_>) -> 
         }
         _ => None,
     }
+}
+
+/// Whether a file has the entry of a program.
+fn has_entry(source: &ParsedSource<'_>) -> bool {
+    let root = source.root();
+    let mut cursor = root.walk();
+    root.named_children(&mut cursor).any(|item| {
+        matches!(item.kind(), "function_item" | "function_declaration")
+            && item.child_by_field_name("name").is_some_and(|name| source.text_of(name) == "main")
+    })
+}
+
+/// Whether a module replaces a stream or a handler of the process as soon as it is loaded.
+fn is_stream_of_process(source: &ParsedSource<'_>, assignment: Node<'_>, left: Node<'_>) -> bool {
+    const STREAMS: [&str; 6] =
+        ["sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__", "sys.excepthook", "sys.displayhook"];
+    let is_loaded = !std::iter::successors(assignment.parent(), Node::parent)
+        .any(|outer| matches!(outer.kind(), "function_definition" | "lambda"));
+    is_loaded && STREAMS.contains(&compact(source, left).as_str())
 }
 
 /// Whether a value is a function: settings of other modules are numbers and text.

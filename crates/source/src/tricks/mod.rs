@@ -14,6 +14,7 @@ mod looks;
 mod python;
 mod rust;
 mod script;
+mod values;
 
 #[cfg(test)]
 mod production_tests;
@@ -72,6 +73,8 @@ pub struct Trick {
     pub line: usize,
     /// The name or expression that the trick is about.
     pub subject: String,
+    /// How else people may call it.
+    pub names: Vec<String>,
 }
 
 /// What a trick does.
@@ -109,11 +112,19 @@ pub enum FileSide {
     Production,
 }
 
-/// The tricks that a change brings into a file, in order of lines.
-pub fn new_tricks(language: Language, side: FileSide, before: &str, after: &str) -> Vec<Trick> {
+/// The tricks that a change brings into a file, in order of lines. Functions that existed before use the names in `in_use` from
+/// other files.
+pub fn new_tricks(
+    language: Language,
+    side: FileSide,
+    before: &str,
+    after: &str,
+    in_use: &BTreeSet<String>,
+) -> Vec<Trick> {
     let parse = |text| ParsedSource::parse(language, text);
     let (Some(before), Some(after)) = (parse(before), parse(after)) else { return Vec::new() };
-    let functions = choices::function_names(&before);
+    let mut functions = choices::function_names(&before);
+    functions.extend(in_use.iter().cloned());
     let mut known: BTreeMap<(TrickKind, String), usize> = BTreeMap::new();
     for trick in tricks(&before, side, &functions) {
         *known.entry((trick.kind, trick.subject)).or_default() += 1;
@@ -129,6 +140,58 @@ pub fn new_tricks(language: Language, side: FileSide, before: &str, after: &str)
     });
     found.sort_by_key(|trick| trick.line);
     found
+}
+
+/// A changed file with production code.
+#[derive(Clone, Copy, Debug)]
+pub struct ChangedCode<'t> {
+    pub path: &'t str,
+    pub language: Language,
+    pub before: &'t str,
+    pub after: &'t str,
+}
+
+/// The names that functions which existed before use from each changed file, by its path.
+pub fn names_in_use<'t>(changed: &[ChangedCode<'t>]) -> BTreeMap<&'t str, BTreeSet<String>> {
+    let parsed: Vec<(&ChangedCode<'t>, ParsedSource<'t>, BTreeSet<String>)> = changed
+        .iter()
+        .filter_map(|file| {
+            let before = ParsedSource::parse(file.language, file.before)?;
+            Some((file, ParsedSource::parse(file.language, file.after)?, choices::function_names(&before)))
+        })
+        .collect();
+    let mut in_use: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    // A file may hand names on to another one.
+    for _ in 0..3 {
+        for (user, source, functions) in &parsed {
+            let mut known = functions.clone();
+            known.extend(in_use.get(user.path).into_iter().flatten().cloned());
+            if known.is_empty() {
+                continue;
+            }
+            let used = choices::used_names(source, &known);
+            for (file, _, _) in &parsed {
+                if file.path != user.path && knows(user, file) {
+                    in_use.entry(file.path).or_default().extend(used.iter().cloned());
+                }
+            }
+        }
+    }
+    in_use
+}
+
+/// Whether a file may use what another one defines: it names it, or belongs to the same package.
+fn knows(user: &ChangedCode<'_>, file: &ChangedCode<'_>) -> bool {
+    let split = |path: &str| path.rsplit_once('/').map(|(a, b)| (a.to_string(), b.to_string()));
+    let (folder, name) = split(file.path).unwrap_or((String::new(), file.path.to_string()));
+    let stem = name.split('.').next().unwrap_or_default();
+    let module = match stem {
+        "mod" | "index" | "__init__" => folder.rsplit('/').next().unwrap_or_default(),
+        stem => stem,
+    };
+    let same_folder = split(user.path).unwrap_or_default().0 == folder;
+    let mut words = user.after.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
+    (file.language == Language::Go && same_folder) || words.any(|word| word == module)
 }
 
 /// The tricks of a file; `known` functions existed before the change.
@@ -159,12 +222,12 @@ fn tricks(source: &ParsedSource<'_>, side: FileSide, known: &BTreeSet<String>) -
         // The parts of an expression say the same as the whole.
         let is_known = |known: &Trick| known.kind == kind && known.line == line(node);
         if kind != TrickKind::LooksForTests || !found.last().is_some_and(is_known) {
-            found.push(Trick { kind, line: line(node), subject });
+            found.push(Trick { kind, line: line(node), names: vec![subject.clone()], subject });
         }
     }
     if side == FileSide::Production {
         let lines: BTreeSet<usize> = found.iter().map(|trick| trick.line).collect();
-        let choices = choices::choices(source, known, is_test);
+        let choices = choices::choices(source, &imports, known, is_test);
         found.extend(choices.into_iter().filter(|choice| !lines.contains(&choice.line)));
     }
     found
@@ -180,6 +243,7 @@ fn replaced_imports(before: &ParsedSource<'_>, after: &ParsedSource<'_>) -> Vec<
         (imported.contains(&name) && used.contains(&name)).then(|| Trick {
             kind: TrickKind::ReplacesSubject,
             line: line(node),
+            names: vec![name.clone()],
             subject: name,
         })
     };
