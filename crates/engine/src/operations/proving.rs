@@ -2,6 +2,7 @@
 
 use super::integrity::PlannedTests;
 use super::measurement::Measurement;
+use super::other_build::{FAILS_IN_OTHER_BUILD, in_other_build, may_see_checks};
 use super::sides::ExchangedTree;
 use super::tested_change::TestedChange;
 use super::{Done, finding};
@@ -34,7 +35,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The version of the stored form and of the way in which proofs are found.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 /// The artifact of workflows in which a separate role writes the tests.
 const TESTS: &str = "tests";
 /// How much longer than without a mutant a check may take.
@@ -294,7 +295,13 @@ impl<'p> Prover<'p> {
             read: &read,
         };
         let hunt = MutantHunt::new(change, proven);
-        let HuntEnd { tests, mutants, untried, .. } = self.hunt(hunt)?;
+        let HuntEnd { mut tests, mutants, untried, .. } = self.hunt(hunt)?;
+        for name in self.failing_in_other_build()? {
+            for test in tests.iter_mut().filter(|test| test.test == name && test.origin == TestOrigin::Fixed)
+            {
+                (test.proof, test.detail) = (TestProof::Nothing, FAILS_IN_OTHER_BUILD.to_string());
+            }
+        }
         if tests.is_empty() && mutants.is_empty() {
             return Ok(None);
         }
@@ -336,6 +343,11 @@ impl<'p> Prover<'p> {
         let judged = |test: &TestInQuestion| {
             let parser = self.tested.specs.iter().find(|spec| spec.name == test.check)?.parser;
             let result = results.iter().find(|result| result.name == test.check)?;
+            // A new test next to it may keep everything from being built; the test itself was red before the change.
+            let is_unbuilt = !result.tests.iter().any(|now| now.name == test.name);
+            if is_unbuilt && test.origin == TestOrigin::Fixed && !test.is_edited && self.failed_before(test) {
+                return Some(TestProof::RedAtBase);
+            }
             at_base(test, parser, result, &self.added, &asserts_at)
         };
         let is_green = |test: &TestInQuestion| {
@@ -349,6 +361,30 @@ impl<'p> Prover<'p> {
             test.is_green_at_base = is_green(test);
         }
         Ok(tests)
+    }
+
+    /// The tests that the change turned green, and that fail if the code is built without checks.
+    fn failing_in_other_build(&self) -> Result<BTreeSet<String>, Trouble> {
+        let may_see = |file: &ProductionFile| {
+            file.path.extension().is_some_and(|extension| extension == "rs")
+                && may_see_checks(file.before.as_deref().unwrap_or_default(), &file.after)
+        };
+        let is_fixed = |test: &&TestInQuestion| test.origin == TestOrigin::Fixed;
+        let fixed: Vec<&TestInQuestion> = self.tests.iter().filter(is_fixed).collect();
+        let has_fixed = |spec: &&CheckSpec| fixed.iter().any(|test| test.check == spec.name);
+        let specs: Vec<CheckSpec> =
+            self.tested.specs.iter().filter(has_fixed).filter_map(in_other_build).collect();
+        if specs.is_empty() || !self.files.iter().any(may_see) {
+            return Ok(BTreeSet::new());
+        }
+        self.watch("the tests in a build without debug assertions".to_string());
+        let content = self.lane.apart("another build");
+        let results = self.run(&content, &specs)?;
+        content.give_back(self.job)?;
+        let failed = results.iter().flat_map(|result| &result.tests).filter(|now| now.end == TestEnd::Failed);
+        let failed: BTreeSet<&str> = failed.map(|now| now.name.as_str()).collect();
+        let fails = |test: &&&TestInQuestion| failed.contains(test.name.as_str());
+        Ok(fixed.iter().filter(fails).map(|test| test.name.clone()).collect())
     }
 
     fn failed_before(&self, test: &TestInQuestion) -> bool {
@@ -532,11 +568,15 @@ fn refusals(
 ) -> Vec<Finding> {
     let fixed = proof.tests.iter().filter(|test| test.origin == TestOrigin::Fixed && is_idle(test));
     let fixed = fixed.filter(|test| !is_released(&test.test)).map(|test| {
-        let claim = format!(
+        let claim = if test.detail == FAILS_IN_OTHER_BUILD {
+            format!("`{}` passes only as tests are usually built: {FAILS_IN_OTHER_BUILD}", test.test)
+        } else {
+            format!(
             "`{}` failed before the change and passes now, but nothing shows that the code is the reason: no assertion of \
              it fails on the code before the change, or the change decides itself what is equal, and {}",
             test.test, test.detail
-        );
+        )
+        };
         let mut found = about(format!("{PROOF}:{}", test.test), claim, listed(&alive(proof), proof));
         found.place.symbol.clone_from(&test.test);
         found.recommendation = "restore the test and change the code so that it passes".to_string();
