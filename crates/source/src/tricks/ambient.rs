@@ -418,7 +418,7 @@ fn is_clock(source: &ParsedSource<'_>, imports: &Imports, node: Node<'_>) -> boo
     let full = if rest.is_empty() { full.to_string() } else { format!("{full}.{rest}") };
     let is_below =
         |clock: &&str| full.strip_prefix(*clock).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    CLOCKS.iter().any(|clock| is_below(&clock))
+    CLOCKS.iter().any(is_below)
 }
 
 /// The part of an expression that reads something around the program, or one of the `ambient` names; `given` names are what a
