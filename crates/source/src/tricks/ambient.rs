@@ -398,12 +398,14 @@ pub fn compares_clock(source: &ParsedSource<'_>, imports: &Imports, node: Node<'
 pub fn fixed_date<'t>(source: &ParsedSource<'_>, imports: &Imports, root: Node<'t>) -> Option<Node<'t>> {
     let is_date = |it: &Node<'t>| {
         let text = source.text_of(*it);
+        // Seconds or milliseconds of this century, and no other large number such as a limit.
+        let is_of_now = |time: u64| {
+            [1, 1_000].iter().any(|unit| (1_500_000_000 * unit..2_140_000_000 * unit).contains(&time))
+        };
         let digits: String =
             text.chars().take_while(|c| c.is_ascii_digit() || *c == '_').filter(|c| *c != '_').collect();
-        // Seconds or milliseconds of this century.
-        it.kind().contains("integer") && digits.parse::<u64>().is_ok_and(|time| time > 1_500_000_000)
-            || matches!(it.kind(), "number" | "int_literal")
-                && digits.parse::<u64>().is_ok_and(|time| time > 1_500_000_000)
+        let is_number = it.kind().contains("integer") || matches!(it.kind(), "number" | "int_literal");
+        is_number && digits.parse::<u64>().is_ok_and(is_of_now)
     };
     nodes(root).any(|it| is_clock(source, imports, it)).then(|| nodes(root).find(is_date))?
 }

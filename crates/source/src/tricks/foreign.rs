@@ -1,7 +1,7 @@
 //! Production code that replaces parts of other modules, which the tests then use too, or ends their process.
 
 use super::ambient::Imports;
-use super::{TrickKind, arguments, compact, nodes, script, unquoted};
+use super::{FileSide, TrickKind, arguments, compact, nodes, script, unquoted};
 use crate::{Language, ParsedSource};
 use tree_sitter::Node;
 
@@ -66,6 +66,7 @@ const WATCHES: [&str; 8] = [
 pub fn in_production(
     source: &ParsedSource<'_>,
     imports: &Imports,
+    side: FileSide,
     node: Node<'_>,
 ) -> Option<(TrickKind, String)> {
     let replaced = |subject: String| Some((TrickKind::ReplacesForeign, subject));
@@ -105,14 +106,15 @@ pub fn in_production(
         (Language::Rust, "call_expression") => {
             let function = compact(source, node.child_by_field_name("function")?);
             let ends = ENDS.iter().any(|end| function.ends_with(end));
-            // A program ends itself.
-            let is_end_of_program = function.ends_with("process::exit") && has_entry(source);
+            let is_end_of_program =
+                function.ends_with("process::exit") && side == FileSide::Program && is_in_entry(source, node);
             (ends && !is_end_of_program).then_some((TrickKind::EndsProcess, function))
         }
         (Language::Go, "call_expression") => {
             let function = compact(source, node.child_by_field_name("function")?);
             let ends = ["os.Exit", "syscall.Exit", "runtime.Goexit"].contains(&function.as_str());
-            (ends && !has_entry(source)).then_some((TrickKind::EndsProcess, function))
+            let is_end_of_program = side == FileSide::Program && is_in_entry(source, node);
+            (ends && !is_end_of_program).then_some((TrickKind::EndsProcess, function))
         }
         (Language::Go, "assignment_statement") => {
             let left = compact(source, node.child_by_field_name("left")?);
@@ -179,14 +181,22 @@ fn script_call(source: &ParsedSource<'_>, imports: &Imports, node: Node<'_>) -> 
     }
 }
 
-/// Whether a file has the entry of a program.
-fn has_entry(source: &ParsedSource<'_>) -> bool {
-    let root = source.root();
-    let mut cursor = root.walk();
-    root.named_children(&mut cursor).any(|item| {
-        matches!(item.kind(), "function_item" | "function_declaration")
-            && item.child_by_field_name("name").is_some_and(|name| source.text_of(name) == "main")
-    })
+/// Whether a node is in the entry of a program itself, which nothing in the file calls: a program ends itself.
+fn is_in_entry(source: &ParsedSource<'_>, node: Node<'_>) -> bool {
+    let is_function = |outer: &Node<'_>| matches!(outer.kind(), "function_item" | "function_declaration");
+    let Some(function) = std::iter::successors(node.parent(), Node::parent).find(is_function) else {
+        return false;
+    };
+    let is_main = function.child_by_field_name("name").is_some_and(|name| source.text_of(name) == "main")
+        && function.parent().is_some_and(|outer| outer == source.root());
+    let names_main = |it: Node<'_>| {
+        it.kind() == "identifier"
+            && source.text_of(it) == "main"
+            && it
+                .parent()
+                .is_none_or(|outer| outer.child_by_field_name("name") != Some(it) || !is_function(&outer))
+    };
+    is_main && !nodes(source.root()).any(names_main)
 }
 
 /// Whether a module replaces a stream or a handler of the process as soon as it is loaded.

@@ -110,6 +110,8 @@ pub enum FileSide {
     Tests,
     /// Production code; it may contain tests.
     Production,
+    /// Production code that is the root of a program.
+    Program,
 }
 
 /// The tricks that a change brings into a file, in order of lines. Functions that existed before use the names in `in_use` from
@@ -160,38 +162,62 @@ pub fn names_in_use<'t>(changed: &[ChangedCode<'t>]) -> BTreeMap<&'t str, BTreeS
             Some((file, ParsedSource::parse(file.language, file.after)?, choices::function_names(&before)))
         })
         .collect();
+    let files: Vec<&ChangedCode<'t>> = parsed.iter().map(|(file, _, _)| *file).collect();
+    let (modules, packages) = places(&files);
+    let known_files: Vec<BTreeSet<&str>> =
+        files.iter().map(|user| known_files(user, &modules, &packages)).collect();
     let mut in_use: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-    // A file may hand names on to another one.
+    let mut judged: Vec<usize> = vec![0; parsed.len()];
+    // A file may hand names on to another one, and that to the next; in each round by one file.
     for _ in 0..3 {
-        for (user, source, functions) in &parsed {
+        let earlier = in_use.clone();
+        for (at, (user, source, functions)) in parsed.iter().enumerate() {
             let mut known = functions.clone();
-            known.extend(in_use.get(user.path).into_iter().flatten().cloned());
-            if known.is_empty() {
+            known.extend(earlier.get(user.path).into_iter().flatten().cloned());
+            if known.len() == judged[at] || known_files[at].is_empty() {
                 continue;
             }
+            judged[at] = known.len();
             let used = choices::used_names(source, &known);
-            for (file, _, _) in &parsed {
-                if file.path != user.path && knows(user, file) {
-                    in_use.entry(file.path).or_default().extend(used.iter().cloned());
-                }
+            for file in &known_files[at] {
+                in_use.entry(file).or_default().extend(used.iter().cloned());
             }
         }
     }
     in_use
 }
 
-/// Whether a file may use what another one defines: it names it, or belongs to the same package.
-fn knows(user: &ChangedCode<'_>, file: &ChangedCode<'_>) -> bool {
-    let split = |path: &str| path.rsplit_once('/').map(|(a, b)| (a.to_string(), b.to_string()));
-    let (folder, name) = split(file.path).unwrap_or((String::new(), file.path.to_string()));
-    let stem = name.split('.').next().unwrap_or_default();
-    let module = match stem {
-        "mod" | "index" | "__init__" => folder.rsplit('/').next().unwrap_or_default(),
-        stem => stem,
-    };
-    let same_folder = split(user.path).unwrap_or_default().0 == folder;
-    let mut words = user.after.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
-    (file.language == Language::Go && same_folder) || words.any(|word| word == module)
+type PathsByPlace<'t> = BTreeMap<&'t str, Vec<&'t str>>;
+
+/// The files by the name of their module, and those of Go by their folder.
+fn places<'t>(files: &[&ChangedCode<'t>]) -> (PathsByPlace<'t>, PathsByPlace<'t>) {
+    let (mut modules, mut packages) = (PathsByPlace::new(), PathsByPlace::new());
+    for file in files {
+        let (folder, name) = file.path.rsplit_once('/').unwrap_or(("", file.path));
+        let module = match name.split('.').next().unwrap_or_default() {
+            "mod" | "index" | "__init__" => folder.rsplit('/').next().unwrap_or_default(),
+            stem => stem,
+        };
+        modules.entry(module).or_default().push(file.path);
+        if file.language == Language::Go {
+            packages.entry(folder).or_default().push(file.path);
+        }
+    }
+    (modules, packages)
+}
+
+/// The other files whose definitions a file may use: it names them, or belongs to the same package.
+fn known_files<'t>(
+    user: &ChangedCode<'t>,
+    modules: &PathsByPlace<'t>,
+    packages: &PathsByPlace<'t>,
+) -> BTreeSet<&'t str> {
+    let words = user.after.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
+    let words: BTreeSet<&str> = words.collect();
+    let folder = user.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let named = words.iter().filter_map(|word| modules.get(word));
+    let all = named.chain(packages.get(folder)).flatten();
+    all.copied().filter(|path| *path != user.path).collect()
 }
 
 /// The tricks of a file; `known` functions existed before the change.
@@ -212,9 +238,8 @@ fn tricks(source: &ParsedSource<'_>, side: FileSide, known: &BTreeSet<String>) -
                 script::in_tests(source, node, &asserted)
             }
             (Language::Go, true) => go::in_tests(source, node),
-            (_, false) => {
-                looks::in_production(source, node).or_else(|| foreign::in_production(source, &imports, node))
-            }
+            (_, false) => looks::in_production(source, node)
+                .or_else(|| foreign::in_production(source, &imports, side, node)),
             (_, true) => None,
         };
         let trick = trick.or_else(|| equality::loose(source, node));
@@ -225,7 +250,7 @@ fn tricks(source: &ParsedSource<'_>, side: FileSide, known: &BTreeSet<String>) -
             found.push(Trick { kind, line: line(node), names: vec![subject.clone()], subject });
         }
     }
-    if side == FileSide::Production {
+    if side != FileSide::Tests {
         let lines: BTreeSet<usize> = found.iter().map(|trick| trick.line).collect();
         let choices = choices::choices(source, &imports, known, is_test);
         found.extend(choices.into_iter().filter(|choice| !lines.contains(&choice.line)));

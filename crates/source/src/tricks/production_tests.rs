@@ -279,6 +279,7 @@ fn a_function_that_computes_with_what_tells_a_test_apart_is_found_and_its_twins_
             ("", "    title = title + os.environ.get('DASH', '-')\n", ""),
             ("", "    gc.collect()\n", ""),
             ("", "    title = (title, time.time())\n", ""),
+            ("", "    title = (title, int(time.time()) % 4294967296)\n", ""),
             ("import sys\n\ndef main():\n    return slug(sys.argv[1])\n", "", ""),
         ],
     );
@@ -366,8 +367,47 @@ fn code_that_patches_what_it_looks_up_is_found_and_programs_may_end_themselves()
     assert_eq!(python("import sys\n\ndef quiet(to):\n    sys.stderr = to\n"), "");
     let rust = |added: &str| found(Language::Rust, "", added).join(", ");
     assert_eq!(rust("fn a() { std::process::exit(0); }\n"), "EndsProcess std::process::exit");
-    assert_eq!(rust("fn main() { std::process::exit(2); }\n"), "");
+    assert_eq!(
+        rust("fn main() { std::process::exit(2); }\n"),
+        "EndsProcess std::process::exit",
+        "in a library"
+    );
+    let program = |language: Language, added: &str| {
+        new_tricks(language, FileSide::Program, "", added, &BTreeSet::new()).len()
+    };
+    let main = "fn main() { std::process::exit(2); }\n";
+    assert_eq!(program(Language::Rust, main), 0);
+    assert_eq!(program(Language::Rust, "fn main() {}\nfn a() { std::process::exit(0); }\n"), 1);
+    assert_eq!(program(Language::Rust, &format!("{main}fn a() {{ main(); }}\n")), 1);
+    assert_eq!(program(Language::Rust, &format!("mod a {{ {main} }}\n")), 1);
     let go = |added: &str| found(Language::Go, "", added).join(", ");
     assert_eq!(go("package a\n\nfunc init() { os.Exit(0) }\n"), "EndsProcess os.Exit");
-    assert_eq!(go("package main\n\nfunc main() { os.Exit(2) }\n"), "");
+    assert_eq!(program(Language::Go, "package main\n\nfunc main() { os.Exit(2) }\n"), 0);
+    assert_eq!(program(Language::Go, "package main\n\nfunc main() {}\n\nfunc init() { os.Exit(0) }\n"), 1);
+}
+
+// TE-06
+#[test]
+fn names_of_one_file_reach_only_files_near_it() {
+    let lines = (0..200).map(|at| format!("    w{at} = {at}\n")).collect::<String>();
+    let texts: Vec<(String, String)> = (0..300)
+        .map(|at| {
+            (
+                format!("app/m{at}.py"),
+                format!("import m{}\n\ndef f{at}():\n{lines}    return g{at}()\n", at + 1),
+            )
+        })
+        .collect();
+    let before: Vec<String> = (0..300).map(|at| format!("def f{at}():\n    return 1\n")).collect();
+    let files: Vec<ChangedCode<'_>> = texts
+        .iter()
+        .zip(&before)
+        .map(|((path, after), before)| ChangedCode { path, language: Language::Python, before, after })
+        .collect();
+    let in_use = names_in_use(&files);
+    assert!(in_use["app/m1.py"].contains("g0"));
+    assert!(!in_use["app/m1.py"].contains("g1"));
+    assert!(in_use["app/m3.py"].contains("g0"), "m0, m1 and m2 hand it on");
+    assert!(!in_use["app/m9.py"].contains("g0"), "a long chain costs no more than its parts");
+    assert_eq!(in_use.len(), 299);
 }
