@@ -3,7 +3,7 @@
 //! The comparison uses text alone, so it works even if nothing can run. A change that the plan announces becomes a note,
 //! not a finding.
 
-use super::asked::{asks_to_change, asks_to_change_file, contains_word, names_surroundings};
+use super::asked::{asks_to_change, asks_to_remove_file, contains_word, names_surroundings};
 use super::deciding::decided_by;
 use super::test_data::{named_test_data, redirected, shadowed};
 use remand_kernel::finding::{Category, Finding, FindingKind, Location, Severity};
@@ -147,11 +147,26 @@ pub fn integrity(edited: &[Edited], announced: &Announced, known: &BeforeChange)
             found.removed.extend(weakening.path.last().cloned());
             continue;
         }
+        let is_gone = |file: &Edited| file.path == weakening.file && file.after.is_none();
+        if weakening.kind == WeakeningKind::Removed
+            && edited.iter().any(is_gone)
+            && announced.has_removed_file(&weakening.file)
+        {
+            found.notes.push(format!(
+                "{}, as the request asks to remove `{}`",
+                claim(&weakening),
+                weakening.file
+            ));
+            found.released.extend(weakening.path.last().cloned());
+            continue;
+        }
         found.add_weakening(&weakening, announced, &known.failed);
     }
     let removed: BTreeSet<&str> =
         edited.iter().filter(|file| file.after.is_none()).map(|file| file.path.as_str()).collect();
-    found.removed.extend(edited.iter().filter(|file| is_bare_helper(file)).map(|file| file.path.clone()));
+    found
+        .removed
+        .extend(edited.iter().filter(|file| is_bare_helper(file, edited)).map(|file| file.path.clone()));
     let in_use = used_by_known_code(edited);
     for file in edited {
         for trick in tricks(file, in_use.get(file.path.as_str()).unwrap_or(&BTreeSet::new())) {
@@ -186,11 +201,14 @@ fn removed_as_asked(edited: &[Edited], words: &str) -> BTreeSet<String> {
         edited.iter().flat_map(|file| definitions(file, text_of(file))).collect()
     };
     let (before, after) = (names(|file| file.before.as_deref()), names(|file| file.after.as_deref()));
-    let of_removed: BTreeSet<String> = edited
-        .iter()
-        .filter(|file| file.after.is_none() && asks_to_change_file(words, &file.path))
-        .flat_map(|file| definitions(file, file.before.as_deref()))
-        .collect();
+    let is_asked_file = |file: &&Edited| file.after.is_none() && asks_to_remove_file(words, &file.path);
+    let (asked, others): (Vec<&Edited>, Vec<&Edited>) = edited.iter().partition(is_asked_file);
+    let names_before = |files: &[&Edited]| -> BTreeSet<String> {
+        files.iter().flat_map(|file| definitions(file, file.before.as_deref())).collect()
+    };
+    // A test of another file's function of that name is no test of the removed file.
+    let of_removed: BTreeSet<String> =
+        names_before(&asked).difference(&names_before(&others)).cloned().collect();
     let is_asked = |name: &&String| asks_to_change(words, name) || of_removed.contains(*name);
     before.difference(&after).filter(is_asked).cloned().collect()
 }
@@ -273,7 +291,11 @@ fn may_hold_settings(path: &str) -> bool {
 /// The tricks that a change brings into a file.
 fn tricks(file: &Edited, in_use: &BTreeSet<String>) -> Vec<Trick> {
     let path = Path::new(&file.path);
-    let side = if is_test_file(path) { FileSide::Tests } else { FileSide::Production };
+    let side = match path {
+        path if is_test_file(path) => FileSide::Tests,
+        path if is_program(path, file.after.as_deref().unwrap_or_default()) => FileSide::Program,
+        _ => FileSide::Production,
+    };
     match (Language::of(path), &file.after) {
         (Some(language), Some(after)) => {
             new_tricks(language, side, file.before.as_deref().unwrap_or_default(), after, in_use)
@@ -282,14 +304,50 @@ fn tricks(file: &Edited, in_use: &BTreeSet<String>) -> Vec<Trick> {
     }
 }
 
-/// Whether a removed file has a place for tests and contains none: some runners list every file there as a test.
-fn is_bare_helper(file: &Edited) -> bool {
+/// Whether a file is the root of a program.
+fn is_program(path: &Path, text: &str) -> bool {
+    if Language::of(path) == Some(Language::Go) {
+        return text.lines().any(|line| line.split_whitespace().eq(["package", "main"]));
+    }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    path.ends_with("src/main.rs")
+        || path.ends_with("build.rs")
+        || folder.ends_with("src/bin")
+        || folder.ends_with("examples")
+}
+
+/// Whether a removed file has a place for tests, contains none, and helped a file that does without it now: some runners list
+/// every file there as a test.
+fn is_bare_helper(file: &Edited, edited: &[Edited]) -> bool {
     let path = Path::new(&file.path);
     let language = Language::of(path).filter(|language| language.is_code() && is_test_file(path));
     let (Some(language), Some(before), None) = (language, &file.before, &file.after) else { return false };
     let checks = ["assert", "expect(", "throw ", "process.exit", "test(", "it(", "describe("];
     let tests = ParsedSource::parse(language, before).map(|source| source.tests());
-    tests.is_some_and(|tests| tests.is_empty()) && !checks.iter().any(|check| before.contains(check))
+    let helped = |other: &Edited| {
+        let imports =
+            |text: &Option<String>| text.as_deref().is_some_and(|text| imports_file(text, &file.path));
+        other.path != file.path && other.after.is_some() && imports(&other.before) && !imports(&other.after)
+    };
+    tests.is_some_and(|tests| tests.is_empty())
+        && !checks.iter().any(|check| before.contains(check))
+        && edited.iter().any(helped)
+}
+
+/// Whether a text seems to import a file, by the name of the file or of its module.
+fn imports_file(text: &str, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.split('.').next().unwrap_or(name);
+    let is_script = Language::of(Path::new(path))
+        .is_some_and(|it| matches!(it, Language::JavaScript | Language::TypeScript | Language::Tsx));
+    let names = |line: &str| {
+        let quoted = ['"', '\'', '`'].iter().any(|quote| line.contains(&format!("/{stem}{quote}")));
+        contains_word(line, name) || if is_script { quoted } else { contains_word(line, stem) }
+    };
+    let is_import = |line: &&str| {
+        ["import", "from", "require", "mod", "use"].iter().any(|word| contains_word(line, word))
+    };
+    text.lines().filter(is_import).any(names)
 }
 
 /// What functions that existed before the change use of each changed file of production code.
@@ -508,7 +566,12 @@ impl Announced {
             let is_path = entry == file || (entry.ends_with('/') && file.starts_with(entry.as_str()));
             is_path || (ends_with_name(entry, name) && words(entry).all(|word| full.contains(word)))
         });
-        is_listed || asks_to_change(&self.request, name) || asks_to_change_file(&self.request, file)
+        is_listed || asks_to_change(&self.request, name)
+    }
+
+    /// Whether the request asks to remove a whole file of tests.
+    pub fn has_removed_file(&self, file: &str) -> bool {
+        is_test_file(Path::new(file)) && asks_to_remove_file(&self.request, file)
     }
 
     /// Whether the removal or change of a test is announced, given the name that the runner reports.

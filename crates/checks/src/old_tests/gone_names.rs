@@ -1,6 +1,6 @@
 //! The names that a change takes out of the production code, and those whose parameters it changes.
 
-use crate::asked::{asks_to_change, asks_to_change_file, contains_word};
+use crate::asked::{asks_to_change, asks_to_remove_file, contains_word};
 use crate::sides::{ChangedFile, FileVersion, Sides};
 use remand_source::{
     DefinitionKind, Language, OtherNames, ParsedSource, with_renamed, with_test_parts, without_imports,
@@ -122,14 +122,21 @@ fn names<'s>(sides: &'s Sides, version: impl Fn(&'s ChangedFile) -> &'s FileVers
 /// The definitions of the files that a change removes as the request asks.
 fn of_removed_files(sides: &Sides, words: &str) -> BTreeMap<String, String> {
     let is_removed =
-        |file: &&ChangedFile| file.head == FileVersion::Absent && asks_to_change_file(words, &file.path);
-    let mut found = BTreeMap::new();
-    for file in sides.of_production().filter(is_removed) {
+        |file: &ChangedFile| file.head == FileVersion::Absent && asks_to_remove_file(words, &file.path);
+    let (mut found, mut of_others) = (BTreeMap::new(), BTreeSet::new());
+    for file in sides.of_production() {
         let source =
             code(&file.path, &file.base).and_then(|(language, text)| ParsedSource::parse(language, text));
         let definitions = source.map(|source| source.definitions()).unwrap_or_default();
-        found.extend(definitions.into_iter().map(|definition| (definition.name, file.path.clone())));
+        let names = definitions.into_iter().map(|definition| definition.name);
+        if is_removed(file) {
+            found.extend(names.map(|name| (name, file.path.clone())));
+        } else {
+            of_others.extend(names);
+        }
     }
+    // A test of another file's function of that name is no test of the removed file.
+    found.retain(|name, _| !of_others.contains(name));
     found
 }
 

@@ -192,8 +192,14 @@ fn a_request_to_remove_a_file_releases_the_tests_of_its_code() {
         GoneNames::find(&sides, words).why_released(&BTreeSet::from(["fee".to_string()]), words)
     };
     assert!(why("Remove app/prices.py") == Some("the request asks to remove `app/prices.py`".to_string()));
-    assert!(why("Nobody needs it: delete prices.py").is_some());
+    assert!(why("Nobody needs it: delete app/prices.py").is_some());
+    assert_eq!(why("Delete prices.py"), None, "other files may have that name");
     assert_eq!(why("Make app/prices.py faster"), None);
+    let both = vec![file("app/prices.py", FEE), file("core/prices.py", FEE)];
+    let sides = Sides::find(both, &[], &Base(Vec::new()));
+    let words = "Remove app/prices.py";
+    let uses = BTreeSet::from(["fee".to_string()]);
+    assert_eq!(GoneNames::find(&sides, words).why_released(&uses, words), None, "core/prices.py has it too");
 }
 
 // TE-01

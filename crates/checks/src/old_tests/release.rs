@@ -9,7 +9,7 @@ use crate::integrity::{Announced, ends_with_name};
 use crate::proof::asserts_in_test_code;
 use crate::red::{BaseFile, TestSubject, Wording};
 use crate::result::CheckResult;
-use crate::sides::{ChangedFile, Reason, Side, Sides};
+use crate::sides::{ChangedFile, FileVersion, Reason, Side, Sides};
 use crate::spec::Parser;
 use remand_kernel::change::TestEnd;
 use remand_source::tests::{TestFile, WeakeningKind, compare, tokens};
@@ -70,6 +70,15 @@ impl Release<'_> {
     /// Why a test need not pass as it was; a clause that completes "because".
     pub fn why(&self, test: &BrokenTest) -> Option<String> {
         let subject = TestSubject::find(&test.name, self.code);
+        let is_removed = |file: &String| {
+            let is_gone =
+                |changed: &ChangedFile| changed.path == *file && changed.head == FileVersion::Absent;
+            self.sides.of_tests().any(|(changed, _)| is_gone(changed))
+                && self.announced.has_removed_file(file)
+        };
+        if let Some(file) = subject.files.first().filter(|file| is_removed(file)) {
+            return Some(format!("the request asks to remove `{file}`"));
+        }
         let is_listed = self.announced.has_reported_test(&test.name)
             || subject.files.iter().any(|file| self.announced.has_test(file, &subject.path));
         if is_listed {
