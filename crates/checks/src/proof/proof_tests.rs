@@ -74,7 +74,6 @@ fn in_question(name: &str) -> TestInQuestion {
         name: name.to_string(),
         origin: TestOrigin::New,
         uses,
-        is_edited: true,
         is_green_at_base: false,
     }
 }

@@ -17,8 +17,6 @@ pub struct TestInQuestion {
     pub origin: TestOrigin,
     /// The identifiers in its source and in the helpers of its file; empty if its source was not found.
     pub uses: BTreeSet<String>,
-    /// Whether the change edits it, or a helper that it uses.
-    pub is_edited: bool,
     /// Whether it passes on the code before the change too.
     pub is_green_at_base: bool,
 }
@@ -74,7 +72,6 @@ pub fn tests_in_question(
                 name: test.name.clone(),
                 origin,
                 uses,
-                is_edited: differs,
                 is_green_at_base: false,
             });
         }

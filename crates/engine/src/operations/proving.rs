@@ -2,7 +2,9 @@
 
 use super::integrity::PlannedTests;
 use super::measurement::Measurement;
-use super::other_build::{FAILS_IN_OTHER_BUILD, in_other_build, may_see_checks};
+use super::other_build::{
+    FAILS_IN_OTHER_BUILD, expects_panic, has_tests, in_other_build, may_see_checks, not_passing,
+};
 use super::sides::ExchangedTree;
 use super::tested_change::TestedChange;
 use super::{Done, finding};
@@ -296,9 +298,9 @@ impl<'p> Prover<'p> {
         };
         let hunt = MutantHunt::new(change, proven);
         let HuntEnd { mut tests, mutants, untried, .. } = self.hunt(hunt)?;
-        for name in self.failing_in_other_build()? {
-            for test in tests.iter_mut().filter(|test| test.test == name && test.origin == TestOrigin::Fixed)
-            {
+        let failing = self.failing_in_other_build()?;
+        for test in tests.iter_mut().filter(|test| test.origin == TestOrigin::Fixed) {
+            if failing.iter().any(|failing| failing.check == test.check && failing.name == test.test) {
                 (test.proof, test.detail) = (TestProof::Nothing, FAILS_IN_OTHER_BUILD.to_string());
             }
         }
@@ -343,11 +345,6 @@ impl<'p> Prover<'p> {
         let judged = |test: &TestInQuestion| {
             let parser = self.tested.specs.iter().find(|spec| spec.name == test.check)?.parser;
             let result = results.iter().find(|result| result.name == test.check)?;
-            // A new test next to it may keep everything from being built; the test itself was red before the change.
-            let is_unbuilt = !result.tests.iter().any(|now| now.name == test.name);
-            if is_unbuilt && test.origin == TestOrigin::Fixed && !test.is_edited && self.failed_before(test) {
-                return Some(TestProof::RedAtBase);
-            }
             at_base(test, parser, result, &self.added, &asserts_at)
         };
         let is_green = |test: &TestInQuestion| {
@@ -363,28 +360,46 @@ impl<'p> Prover<'p> {
         Ok(tests)
     }
 
-    /// The tests that the change turned green, and that fail if the code is built without checks.
-    fn failing_in_other_build(&self) -> Result<BTreeSet<String>, Trouble> {
+    /// The tests that the change turned green, and that do not pass if the code is built without checks.
+    fn failing_in_other_build(&self) -> Result<Vec<&TestInQuestion>, Trouble> {
         let may_see = |file: &ProductionFile| {
             file.path.extension().is_some_and(|extension| extension == "rs")
                 && may_see_checks(file.before.as_deref().unwrap_or_default(), &file.after)
         };
-        let is_fixed = |test: &&TestInQuestion| test.origin == TestOrigin::Fixed;
-        let fixed: Vec<&TestInQuestion> = self.tests.iter().filter(is_fixed).collect();
-        let has_fixed = |spec: &&CheckSpec| fixed.iter().any(|test| test.check == spec.name);
-        let specs: Vec<CheckSpec> =
-            self.tested.specs.iter().filter(has_fixed).filter_map(in_other_build).collect();
-        if specs.is_empty() || !self.files.iter().any(may_see) {
-            return Ok(BTreeSet::new());
+        if !self.files.iter().any(may_see) {
+            return Ok(Vec::new());
         }
-        self.watch("the tests in a build without debug assertions".to_string());
+        let code = self.tested.change.code(self.job)?;
+        let is_judged =
+            |test: &&TestInQuestion| test.origin == TestOrigin::Fixed && !expects_panic(&test.name, &code);
+        let mut failing: Vec<&TestInQuestion> = self.tests.iter().filter(is_judged).collect();
+        let specs: Vec<CheckSpec> = self.limited(false).iter().filter_map(in_other_build).collect();
+        failing.retain(|test| specs.iter().any(|spec| spec.name == test.check));
+        let run = |content: &LaneContent, tests: &[&TestInQuestion]| {
+            self.watch("the tests in a build without debug assertions".to_string());
+            let is_needed = |spec: &&CheckSpec| tests.iter().any(|test| test.check == spec.name);
+            let specs: Vec<CheckSpec> = specs.iter().filter(is_needed).cloned().collect();
+            let results = self.run(content, &specs)?;
+            content.give_back(self.job)?;
+            Ok::<_, Trouble>(results)
+        };
         let content = self.lane.apart("another build");
-        let results = self.run(&content, &specs)?;
-        content.give_back(self.job)?;
-        let failed = results.iter().flat_map(|result| &result.tests).filter(|now| now.end == TestEnd::Failed);
-        let failed: BTreeSet<&str> = failed.map(|now| now.name.as_str()).collect();
-        let fails = |test: &&&TestInQuestion| failed.contains(test.name.as_str());
-        Ok(fixed.iter().filter(fails).map(|test| test.name.clone()).collect())
+        let mut unbuilt: Vec<&TestInQuestion> = Vec::new();
+        // A flaky test may fail once.
+        for _ in 0..2 {
+            if failing.is_empty() {
+                return Ok(failing);
+            }
+            let results = run(&content, &failing)?;
+            failing = not_passing(failing, &results);
+            unbuilt = failing.iter().copied().filter(|test| !has_tests(&test.check, &results)).collect();
+        }
+        if !unbuilt.is_empty() {
+            // The project itself may not build this way.
+            let results = run(&content.holding(&self.tested.base), &unbuilt)?;
+            failing.retain(|test| !unbuilt.contains(test) || has_tests(&test.check, &results));
+        }
+        Ok(failing)
     }
 
     fn failed_before(&self, test: &TestInQuestion) -> bool {
