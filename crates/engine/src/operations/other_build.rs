@@ -55,13 +55,13 @@ pub fn expects_panic(test: &str, code: &[BaseFile]) -> bool {
     })
 }
 
-/// The tests that did not pass, in their own check. A check that could not run or was cancelled shows nothing.
+/// The tests that did not pass, in their own check. A cancelled check shows nothing.
 pub fn not_passing<'t>(tests: Vec<&'t TestInQuestion>, results: &[CheckResult]) -> Vec<&'t TestInQuestion> {
     let fails = |test: &&TestInQuestion| {
-        let Some(result) = results.iter().find(|result| result.name == test.check) else { return false };
+        let Some(result) = results.iter().find(|result| result.name == test.check) else { return true };
         let is_passed = |end: TestEnd| matches!(end, TestEnd::Passed | TestEnd::Flaky);
-        let shows = !matches!(result.end, CheckEnd::Environment | CheckEnd::Cancelled);
-        shows && !result.tests.iter().any(|now| now.name == test.name && is_passed(now.end))
+        result.end != CheckEnd::Cancelled
+            && !result.tests.iter().any(|now| now.name == test.name && is_passed(now.end))
     };
     tests.into_iter().filter(fails).collect()
 }
@@ -106,6 +106,7 @@ mod tests {
         assert_eq!(judged(&[result("unit", CheckEnd::TimedOut, &[])]), 1);
         assert_eq!(judged(&[result("unit", CheckEnd::Passed, &[("tests::b", TestEnd::Passed)])]), 1);
         assert_eq!(judged(&[result("unit", CheckEnd::Cancelled, &[])]), 0);
+        assert_eq!(judged(&[result("unit", CheckEnd::Environment, &[])]), 1);
         let other = result("other", CheckEnd::Failed, &[("tests::a", TestEnd::Failed)]);
         let own = result("unit", CheckEnd::Passed, &[("tests::a", TestEnd::Passed)]);
         assert_eq!(judged(&[other, own]), 0, "another check has a test of that name");
