@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Prefixes of the names of files that only configure tests or checks.
-const CONFIG_FILES: [&str; 38] = [
+const CONFIG_FILES: [&str; 41] = [
     ".eslintrc",
     "eslint.config.",
     "mypy.ini",
@@ -44,6 +44,9 @@ const CONFIG_FILES: [&str; 38] = [
     "nextest.toml",
     "rust-toolchain",
     ".npmrc",
+    ".env.test",
+    ".pnpmfile.",
+    "go.work",
     ".gitlab-ci.yml",
     "Jenkinsfile",
 ];
@@ -70,6 +73,12 @@ const STANDARD_LIBRARY: &str = include_str!("standard_library.txt");
 /// Extensions of files that Python loads as modules.
 const MODULE_EXTENSIONS: [&str; 4] = ["py", "pyc", "so", "pyd"];
 
+/// Extensions of compiled code that a runtime loads without its source.
+const COMPILED: [&str; 8] = ["pyc", "pyo", "pyd", "so", "node", "class", "rlib", "rmeta"];
+
+/// Folders into which package managers install.
+const INSTALLED: [&str; 3] = ["node_modules", "site-packages", "dist-packages"];
+
 /// What a changed file decides about the tests, as a clause of a message; `None` if it decides nothing. Checks start in
 /// `folders`.
 pub fn decided_by(
@@ -88,6 +97,12 @@ pub fn decided_by(
     if before.is_none() && folders.iter().any(|folder| replaces_standard_module(path, folder)) {
         return Some("what Python loads instead of a module of its standard library");
     }
+    if path.split('/').any(|part| INSTALLED.contains(&part)) {
+        return Some("what is loaded as an installed package");
+    }
+    if COMPILED.contains(&name.rsplit_once('.').map_or("", |(_, extension)| extension)) {
+        return Some("which compiled code runs, whatever the source says");
+    }
     if path.ends_with(".cargo/config.toml") || path.ends_with(".cargo/config") {
         return Some("how cargo runs tests");
     }
@@ -101,7 +116,8 @@ pub fn decided_by(
         "Cargo.toml" if cargo_profiles(before) != cargo_profiles(after) => {
             return Some("with which checks of arithmetic and assertions cargo builds the tests");
         }
-        "Cargo.toml" => return cargo_loses_tests(before, after).then_some("which tests cargo builds"),
+        "Cargo.toml" if cargo_loses_tests(before, after) => return Some("which tests cargo builds"),
+        "Cargo.toml" => return patches_test_crates(before, after).then_some("which crates the tests use"),
         "package.json" => (package, "how the tests are started"),
         "pyproject.toml" => (pyproject, "which tests pytest collects"),
         "setup.cfg" => (sections, "which tests pytest collects"),
@@ -181,6 +197,24 @@ fn cargo_loses_tests(before: Option<&str>, after: Option<&str>) -> bool {
     let (Some(before), Some(after)) = (read(before), read(after)) else { return false };
     let (old, new) = (CargoTests::of(&before), CargoTests::of(&after));
     !new.removing.is_subset(&old.removing) || !old.adding.is_subset(&new.adding)
+}
+
+/// Whether a manifest puts another crate in the place of one that only tests use.
+fn patches_test_crates(before: Option<&str>, after: Option<&str>) -> bool {
+    let read = |text: Option<&str>| text.and_then(|text| toml::from_str::<toml::Value>(text).ok());
+    let (before, after) = (read(before), read(after));
+    let patches = |manifest: &Option<toml::Value>| -> BTreeSet<String> {
+        let tables = ["patch", "replace"].iter().filter_map(|key| manifest.as_ref()?.get(*key)?.as_table());
+        let sources = tables.flat_map(|table| table.iter());
+        let named = sources.flat_map(|(name, value)| {
+            let inner = value.as_table().map(|table| table.keys().cloned().collect::<Vec<_>>());
+            inner.unwrap_or_default().into_iter().chain([name.split(':').next().unwrap_or(name).to_string()])
+        });
+        named.collect()
+    };
+    let (known, new) = (patches(&before), patches(&after));
+    let for_tests = before.as_ref().and_then(|manifest| manifest.get("dev-dependencies")?.as_table());
+    for_tests.is_some_and(|crates| new.iter().any(|name| !known.contains(name) && crates.contains_key(name)))
 }
 
 /// The settings of a manifest that remove tests, and those that add tests.
@@ -433,6 +467,32 @@ mod tests {
         };
         assert!(decided(&makefile("pytest"), &makefile("true")));
         assert!(!decided(&makefile("x"), &makefile("x").replace("cc", "gcc")));
+    }
+
+    // TE-05
+    #[test]
+    fn compiled_code_installed_packages_and_crates_of_tests_that_are_replaced_count() {
+        let none = BTreeSet::new();
+        for path in [
+            "app/_fast.pyc",
+            "app/fast.cpython-311-x86_64-linux-gnu.so",
+            "node_modules/a/index.js",
+            ".env.test",
+        ] {
+            assert!(decided_by(path, None, Some(""), &none).is_some(), "{path}");
+        }
+        for path in ["app/fast.py", "src/modules/a.js", ".env.example"] {
+            assert_eq!(decided_by(path, None, Some(""), &none), None, "{path}");
+        }
+        let manifest = |patched: &str| {
+            format!(
+                "[dev-dependencies]\nchecks = \"1\"\n\n[patch.crates-io]\n{patched} = {{ path = \"own\" }}\n"
+            )
+        };
+        let before = "[dev-dependencies]\nchecks = \"1\"\n";
+        let decided = |patched: &str| decided_by("Cargo.toml", Some(before), Some(&manifest(patched)), &none);
+        assert_eq!(decided("checks"), Some("which crates the tests use"));
+        assert_eq!(decided("other"), None);
     }
 
     // CORE-21

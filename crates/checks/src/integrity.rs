@@ -3,14 +3,14 @@
 //! The comparison uses text alone, so it works even if nothing can run. A change that the plan announces becomes a note,
 //! not a finding.
 
-use super::asked::{asks_to_change, contains_word};
+use super::asked::{asks_to_change, asks_to_remove_file, contains_word, names_surroundings};
 use super::deciding::decided_by;
-use super::test_data::{named_test_data, shadowed};
+use super::test_data::{named_test_data, redirected, shadowed};
 use remand_kernel::finding::{Category, Finding, FindingKind, Location, Severity};
 use remand_source::tests::{self, TestFile, Weakening, WeakeningKind};
-use remand_source::tricks::{FileSide, Trick, TrickKind, new_tricks};
+use remand_source::tricks::{ChangedCode, FileSide, Trick, TrickKind, names_in_use, new_tricks};
 use remand_source::{Language, ParsedSource, is_test_file};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Words that a request about test settings contains.
@@ -147,21 +147,41 @@ pub fn integrity(edited: &[Edited], announced: &Announced, known: &BeforeChange)
             found.removed.extend(weakening.path.last().cloned());
             continue;
         }
+        let is_gone = |file: &Edited| file.path == weakening.file && file.after.is_none();
+        if weakening.kind == WeakeningKind::Removed
+            && edited.iter().any(is_gone)
+            && announced.has_removed_file(&weakening.file)
+        {
+            found.notes.push(format!(
+                "{}, as the request asks to remove `{}`",
+                claim(&weakening),
+                weakening.file
+            ));
+            found.released.extend(weakening.path.last().cloned());
+            continue;
+        }
         found.add_weakening(&weakening, announced, &known.failed);
     }
     let removed: BTreeSet<&str> =
         edited.iter().filter(|file| file.after.is_none()).map(|file| file.path.as_str()).collect();
+    found
+        .removed
+        .extend(edited.iter().filter(|file| is_bare_helper(file, edited)).map(|file| file.path.clone()));
+    let in_use = used_by_known_code(edited);
     for file in edited {
-        for trick in tricks(file) {
+        for trick in tricks(file, in_use.get(file.path.as_str()).unwrap_or(&BTreeSet::new())) {
             found.add_trick(&file.path, &trick, announced, known.was_red);
         }
         let text = (file.path.as_str(), file.before.as_deref(), file.after.as_deref());
         for (line, subject) in named_test_data(text, &known.files) {
-            let trick = Trick { kind: TrickKind::NamesTestData, line, subject };
+            let trick = Trick { kind: TrickKind::NamesTestData, line, names: vec![subject.clone()], subject };
             found.add_trick(&file.path, &trick, announced, known.was_red);
         }
         if let Some(old) = shadowed(text, &known.files, &removed) {
             found.add_shadow(&file.path, old, announced);
+        }
+        if let Some(old) = redirected(text, &known.files, &removed) {
+            found.add_redirection(&file.path, old, announced);
         }
         let is_new = file.before.is_none();
         if is_new && known.had_tests == HadTests::No {
@@ -178,18 +198,28 @@ pub fn integrity(edited: &[Edited], announced: &Announced, known: &BeforeChange)
 /// The definitions that the change removes as the request asks.
 fn removed_as_asked(edited: &[Edited], words: &str) -> BTreeSet<String> {
     let names = |text_of: fn(&Edited) -> Option<&str>| -> BTreeSet<String> {
-        let code = edited.iter().filter(|file| !is_test_file(Path::new(&file.path)));
-        code.flat_map(|file| {
-            let language = Language::of(Path::new(&file.path)).filter(|language| language.is_code());
-            let source = language
-                .and_then(|language| ParsedSource::parse(language, text_of(file).unwrap_or_default()));
-            source.map(|source| source.definitions()).unwrap_or_default()
-        })
-        .map(|definition| definition.name)
-        .collect()
+        edited.iter().flat_map(|file| definitions(file, text_of(file))).collect()
     };
     let (before, after) = (names(|file| file.before.as_deref()), names(|file| file.after.as_deref()));
-    before.difference(&after).filter(|name| asks_to_change(words, name)).cloned().collect()
+    let is_asked_file = |file: &&Edited| file.after.is_none() && asks_to_remove_file(words, &file.path);
+    let (asked, others): (Vec<&Edited>, Vec<&Edited>) = edited.iter().partition(is_asked_file);
+    let names_before = |files: &[&Edited]| -> BTreeSet<String> {
+        files.iter().flat_map(|file| definitions(file, file.before.as_deref())).collect()
+    };
+    // A test of another file's function of that name is no test of the removed file.
+    let of_removed: BTreeSet<String> =
+        names_before(&asked).difference(&names_before(&others)).cloned().collect();
+    let is_asked = |name: &&String| asks_to_change(words, name) || of_removed.contains(*name);
+    before.difference(&after).filter(is_asked).cloned().collect()
+}
+
+/// The names that production code defines in a file.
+fn definitions(file: &Edited, text: Option<&str>) -> BTreeSet<String> {
+    let path = Path::new(&file.path);
+    let language = Language::of(path).filter(|language| language.is_code() && !is_test_file(path));
+    let source = language.and_then(|language| ParsedSource::parse(language, text.unwrap_or_default()));
+    let found = source.map(|source| source.definitions()).unwrap_or_default();
+    found.into_iter().map(|definition| definition.name).collect()
 }
 
 /// The removed definition that a removed test uses.
@@ -259,15 +289,75 @@ fn may_hold_settings(path: &str) -> bool {
 }
 
 /// The tricks that a change brings into a file.
-fn tricks(file: &Edited) -> Vec<Trick> {
+fn tricks(file: &Edited, in_use: &BTreeSet<String>) -> Vec<Trick> {
     let path = Path::new(&file.path);
-    let side = if is_test_file(path) { FileSide::Tests } else { FileSide::Production };
+    let side = match path {
+        path if is_test_file(path) => FileSide::Tests,
+        path if is_program(path, file.after.as_deref().unwrap_or_default()) => FileSide::Program,
+        _ => FileSide::Production,
+    };
     match (Language::of(path), &file.after) {
         (Some(language), Some(after)) => {
-            new_tricks(language, side, file.before.as_deref().unwrap_or_default(), after)
+            new_tricks(language, side, file.before.as_deref().unwrap_or_default(), after, in_use)
         }
         (_, _) => Vec::new(),
     }
+}
+
+/// Whether a file is the root of a program.
+fn is_program(path: &Path, text: &str) -> bool {
+    if Language::of(path) == Some(Language::Go) {
+        return text.lines().any(|line| line.split_whitespace().eq(["package", "main"]));
+    }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    path.ends_with("src/main.rs")
+        || path.ends_with("build.rs")
+        || folder.ends_with("src/bin")
+        || folder.ends_with("examples")
+}
+
+/// Whether a removed file has a place for tests, contains none, and helped a file that does without it now: some runners list
+/// every file there as a test.
+fn is_bare_helper(file: &Edited, edited: &[Edited]) -> bool {
+    let path = Path::new(&file.path);
+    let language = Language::of(path).filter(|language| language.is_code() && is_test_file(path));
+    let (Some(language), Some(before), None) = (language, &file.before, &file.after) else { return false };
+    let checks = ["assert", "expect(", "throw ", "process.exit", "test(", "it(", "describe("];
+    let tests = ParsedSource::parse(language, before).map(|source| source.tests());
+    let helped = |other: &Edited| {
+        let imports =
+            |text: &Option<String>| text.as_deref().is_some_and(|text| imports_file(text, &file.path));
+        other.path != file.path && other.after.is_some() && imports(&other.before) && !imports(&other.after)
+    };
+    tests.is_some_and(|tests| tests.is_empty())
+        && !checks.iter().any(|check| before.contains(check))
+        && edited.iter().any(helped)
+}
+
+/// Whether a text seems to import a file, by the name of the file or of its module.
+fn imports_file(text: &str, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.split('.').next().unwrap_or(name);
+    let is_script = Language::of(Path::new(path))
+        .is_some_and(|it| matches!(it, Language::JavaScript | Language::TypeScript | Language::Tsx));
+    let names = |line: &str| {
+        let quoted = ['"', '\'', '`'].iter().any(|quote| line.contains(&format!("/{stem}{quote}")));
+        contains_word(line, name) || if is_script { quoted } else { contains_word(line, stem) }
+    };
+    let is_import = |line: &&str| {
+        ["import", "from", "require", "mod", "use"].iter().any(|word| contains_word(line, word))
+    };
+    text.lines().filter(is_import).any(names)
+}
+
+/// What functions that existed before the change use of each changed file of production code.
+fn used_by_known_code(edited: &[Edited]) -> BTreeMap<&str, BTreeSet<String>> {
+    let code = edited.iter().filter(|file| !is_test_file(Path::new(&file.path))).filter_map(|file| {
+        let language = Language::of(Path::new(&file.path)).filter(|language| language.is_code())?;
+        let (before, after) = (file.before.as_deref().unwrap_or_default(), file.after.as_deref()?);
+        Some(ChangedCode { path: &file.path, language, before, after })
+    });
+    names_in_use(&code.collect::<Vec<_>>())
 }
 
 fn test_file(path: &str, text: &str) -> Option<TestFile> {
@@ -311,7 +401,7 @@ impl Integrity {
 
     /// A trick is released by the file, or by the user's words about what it does.
     fn add_trick(&mut self, path: &str, trick: &Trick, announced: &Announced, was_red: bool) {
-        let Trick { kind, line, subject } = trick;
+        let Trick { kind, line, subject, .. } = trick;
         let claim = match kind {
             TrickKind::RedefinesAssertion => format!("`{path}` redefines the assertion `{subject}`"),
             TrickKind::ReplacesSubject => {
@@ -382,6 +472,17 @@ impl Integrity {
 
     fn add_shadow(&mut self, path: &str, old: &str, announced: &Announced) {
         let claim = format!("the new file `{path}` is loaded in the place of `{old}`");
+        if announced.has_file(path) || contains_word(&announced.words, path) {
+            self.notes.push(format!("{claim}, as announced"));
+            return;
+        }
+        let location = Location { file: path.to_string(), ..Location::default() };
+        let remedy = format!("change the old file, or remove it; to keep both, {}", announced.by.of_file());
+        self.findings.push(finding(format!("settings:{path}"), location, claim, &remedy));
+    }
+
+    fn add_redirection(&mut self, path: &str, old: &str, announced: &Announced) {
+        let claim = format!("`{path}` no longer leads to `{old}`, which is still there");
         if announced.has_file(path) || contains_word(&announced.words, path) {
             self.notes.push(format!("{claim}, as announced"));
             return;
@@ -468,6 +569,11 @@ impl Announced {
         is_listed || asks_to_change(&self.request, name)
     }
 
+    /// Whether the request asks to remove a whole file of tests.
+    pub fn has_removed_file(&self, file: &str) -> bool {
+        is_test_file(Path::new(file)) && asks_to_remove_file(&self.request, file)
+    }
+
     /// Whether the removal or change of a test is announced, given the name that the runner reports.
     pub fn has_reported_test(&self, test: &str) -> bool {
         let test = test.split('[').next().unwrap_or(test);
@@ -494,8 +600,10 @@ impl Announced {
             | TrickKind::HooksRunner
             | TrickKind::ReplacesForeign
             | TrickKind::NamesTestData
-            | TrickKind::ChoosesBySurroundings
-            | TrickKind::LooksForTests => contains_word(&self.words, keyword),
+            | TrickKind::LooksForTests => names_surroundings(&self.words, keyword),
+            TrickKind::ChoosesBySurroundings => {
+                trick.names.iter().any(|name| names_surroundings(&self.words, name))
+            }
         };
         is_listed || is_named
     }

@@ -197,3 +197,86 @@ fn a_choice_by_surroundings_is_a_finding_only_if_something_failed_before() {
     assert!(found.findings.is_empty(), "{found:?}");
     assert!(found.notes[0].ends_with("a reader must judge"), "{:?}", found.notes);
 }
+
+// TE-01
+#[test]
+fn a_request_to_remove_a_file_announces_the_removal_of_its_tests() {
+    let removed = |path: &str, text: &str| edited(path, Some(text), None);
+    let change = [
+        removed("app/old.py", "def pence(text):\n    return 1\n"),
+        removed(
+            "tests/test_old.py",
+            "from app.old import pence\n\n\ndef test_pence():\n    assert pence('1') == 1\n",
+        ),
+    ];
+    let asked = |words: &str| {
+        let announced =
+            Announced { words: words.to_string(), request: words.to_string(), ..Announced::default() };
+        judged(&change, &announced).0.len()
+    };
+    assert_eq!(asked("Remove app/old.py, which nobody uses."), 0);
+    assert_eq!(asked("Remove tests/test_old.py."), 0);
+    assert_eq!(asked("Remove old.py."), 1, "other files may have that name");
+    assert_eq!(asked("Make app/old.py faster."), 1);
+}
+
+// TE-01
+#[test]
+fn a_request_about_a_source_file_releases_no_test_in_it() {
+    let code = "pub fn slug() -> u8 {\n    1\n}\n";
+    let tests = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn slugs() {\n        assert_eq!(super::slug(), 1);\n    }\n}\n";
+    let announced = |words: &str| Announced {
+        words: words.to_string(),
+        request: words.to_string(),
+        ..Announced::default()
+    };
+    for words in [
+        "Rename `short` in src/lib.rs to `slugify`",
+        "Rewrite src/lib.rs without regular expressions",
+        "Remove the cache from src/lib.rs",
+        "Rewrite lib.rs",
+    ] {
+        let change = [edited("src/lib.rs", Some(&format!("{code}{tests}")), Some(code))];
+        assert_eq!(judged(&change, &announced(words)).0.len(), 1, "{words}");
+        let file = "import { slug } from '../slug.js';\ntest('slugs', () => { expect(slug()).toBe(1); });\n";
+        let change = [edited("src/__tests__/lib.rs.test.js", Some(file), None)];
+        assert_eq!(judged(&change, &announced(words)).0.len(), 1, "{words}");
+    }
+}
+
+// TE-01
+#[test]
+fn a_request_to_remove_a_file_announces_nothing_about_another_file_of_that_name() {
+    let code = "def pence(text):\n    return 1\n";
+    let test = "from core.utils import pence\n\n\ndef test_pence():\n    assert pence('1') == 1\n";
+    let change = [
+        edited("src/legacy/utils.py", Some(code), None),
+        edited("src/core/utils.py", Some(code), None),
+        edited("tests/test_core.py", Some(test), None),
+    ];
+    let words = "Remove src/legacy/utils.py".to_string();
+    let announced = Announced { words: words.clone(), request: words, ..Announced::default() };
+    assert_eq!(judged(&change, &announced).0.len(), 1);
+}
+
+// CORE-21
+#[test]
+fn a_removed_helper_that_a_runner_lists_as_a_test_is_none() {
+    let user = "import { load } from \"./support/load.js\";\n";
+    let gone = |text: &str, after: &str| {
+        let change = [
+            edited("test/support/load.js", Some(text), None),
+            edited("test/words.test.js", Some(user), Some(after)),
+        ];
+        integrity(&change, &Announced::default(), &before_change(HadTests::Yes)).removed
+    };
+    let none = Vec::<String>::new();
+    let other = "import { load } from \"./support/texts.js\";\n";
+    assert_eq!(gone("exports.load = () => 1;\n", other), ["test/support/load.js"]);
+    assert_eq!(gone("assert.equal(load(), 1);\n", other), none);
+    assert_eq!(gone("exports.load = () => 1;\n", user), none, "it is still imported");
+    // A test of node-tap, which nothing imports.
+    let change = [edited("test/words.js", Some("t.equal(words('a b'), 2);\n"), None)];
+    let found = integrity(&change, &Announced::default(), &before_change(HadTests::Yes));
+    assert_eq!(found.removed, none);
+}

@@ -1,8 +1,9 @@
-//! Production code that names the data of tests, and new files that are loaded in the place of others.
+//! Production code that names the data of tests, and files that are loaded in the place of others.
 
 use remand_source::tricks::new_literals;
 use remand_source::{Language, is_test_file};
-use std::collections::BTreeSet;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Scripts of projects that steer tools.
@@ -62,6 +63,71 @@ pub fn shadowed<'b>(
         module(path).is_some_and(|name| module(old).as_ref() == Some(&name))
     };
     base.iter().filter(|old| !removed.contains(old.as_str())).find(twin)
+}
+
+/// The file of the base from which a changed manifest leads those who load the package to another file; the old one is still
+/// there.
+pub fn redirected<'b>(
+    (path, before, after): ChangedText<'_>,
+    base: &'b [String],
+    removed: &BTreeSet<&str>,
+) -> Option<&'b String> {
+    let (Some(before), Some(after)) = (before, after) else { return None };
+    let (old, new) = (targets(path, before)?, targets(path, after)?);
+    let folder = path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+    let file_at = |target: &str| {
+        let target = format!("{folder}{}", target.trim_start_matches("./"));
+        let is_it = |file: &&String| {
+            let rest = file.strip_prefix(target.as_str());
+            let whole = rest.is_some_and(|rest| {
+                ["", ".js", ".mjs", ".cjs", ".ts", "/index.js", "/index.ts"].contains(&rest)
+            });
+            whole && !removed.contains(file.as_str())
+        };
+        base.iter().find(is_it)
+    };
+    let moved = old.iter().filter(|(key, target)| new.get(*key).is_some_and(|now| now != *target));
+    moved.filter_map(|(_, target)| file_at(target)).next()
+}
+
+/// The files that a manifest names as those that are loaded, by their keys.
+fn targets(path: &str, text: &str) -> Option<BTreeMap<String, String>> {
+    let mut found = BTreeMap::new();
+    match file_name(path) {
+        "package.json" => {
+            let manifest: Value = serde_json::from_str(text).ok()?;
+            for key in ["main", "module", "browser", "exports", "imports"] {
+                manifest.get(key).into_iter().for_each(|value| add_texts(key, value, &mut found));
+            }
+        }
+        "Cargo.toml" => {
+            let manifest: Value = toml::from_str(text).ok()?;
+            let path = manifest.pointer("/lib/path").and_then(Value::as_str).unwrap_or("src/lib.rs");
+            found.insert("lib.path".to_string(), path.to_string());
+        }
+        name if name.starts_with("tsconfig") || name == "jsconfig.json" => {
+            let manifest: Value = serde_json::from_str(text).ok()?;
+            let options = manifest.get("compilerOptions")?;
+            options.get("paths").into_iter().for_each(|value| add_texts("paths", value, &mut found));
+        }
+        _ => return None,
+    }
+    Some(found)
+}
+
+fn add_texts(key: &str, value: &Value, found: &mut BTreeMap<String, String>) {
+    match value {
+        Value::String(text) => {
+            found.insert(key.to_string(), text.clone());
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(at, item)| add_texts(&format!("{key} {at}"), item, found));
+        }
+        Value::Object(entries) => {
+            entries.iter().for_each(|(name, item)| add_texts(&format!("{key} {name}"), item, found));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 fn is_data(name: &str) -> bool {
@@ -128,5 +194,25 @@ mod tests {
             assert_eq!(shadow(honest), None, "{honest}");
         }
         assert_eq!(shadowed(new("src/text.js", ""), &base(), &BTreeSet::from(["src/text.ts"])), None);
+    }
+
+    // TE-05
+    #[test]
+    fn a_manifest_that_leads_to_another_file_is_found_unless_the_old_one_is_gone() {
+        let package = |main: &str, more: &str| {
+            format!("{{\"main\": \"{main}\", \"exports\": {{\".\": \"./src/text.ts\"{more}}}}}")
+        };
+        let from = |before: &str, after: &str, removed: &[&str]| {
+            let removed: BTreeSet<&str> = removed.iter().copied().collect();
+            redirected(("package.json", Some(before), Some(after)), &base(), &removed).cloned()
+        };
+        let (old, new) = (package("src/text", ""), package("lib/text", ""));
+        assert_eq!(from(&old, &new, &[]), Some("src/text.ts".to_string()));
+        assert_eq!(from(&old, &new, &["src/text.ts"]), None);
+        assert_eq!(from(&old, &package("src/text", ", \"./b\": \"./src/b.ts\""), &[]), None);
+        let library = |path: &str| format!("[lib]\npath = \"{path}\"\n");
+        let (old, new) = (library("src/lib.rs"), library("src/other.rs"));
+        let moved = redirected(("Cargo.toml", Some(&old), Some(&new)), &base(), &BTreeSet::new()).cloned();
+        assert_eq!(moved, Some("src/lib.rs".to_string()));
     }
 }

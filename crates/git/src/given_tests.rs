@@ -135,3 +135,23 @@ fn a_branch_is_moved_forward_with_its_checkout_unless_changes_are_in_the_way() {
     assert_eq!(fs::read_to_string(bed.user().join("README.md")).unwrap(), "one changed\n");
     assert!(matches!(repository.fast_forward("two", &base, &one), Err(GitError::ReferenceMoved { .. })));
 }
+
+// BY-02
+#[test]
+fn a_hook_that_lands_with_a_branch_does_not_run() {
+    use std::os::unix::fs::PermissionsExt;
+    let bed = Testbed::new();
+    bed.git(&["config", "core.hooksPath", "hooks"]);
+    let base = bed.base();
+    bed.git(&["checkout", "-q", "-b", "one"]);
+    let ran = bed.user().join("ran");
+    bed.write("hooks/post-merge", &format!("#!/bin/sh\ntouch '{}'\n", ran.display()));
+    fs::set_permissions(bed.user().join("hooks/post-merge"), fs::Permissions::from_mode(0o755)).unwrap();
+    bed.commit("one");
+    let repository = bed.repository();
+    let one = repository.commit("one").unwrap();
+    bed.git(&["checkout", "-q", "main"]);
+    assert_eq!(repository.fast_forward("main", &base, &one).unwrap(), FastForward::Moved);
+    assert!(bed.user().join("hooks/post-merge").exists());
+    assert!(!ran.exists(), "the hook ran");
+}

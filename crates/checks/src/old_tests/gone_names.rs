@@ -1,6 +1,6 @@
 //! The names that a change takes out of the production code, and those whose parameters it changes.
 
-use crate::asked::{asks_to_change, contains_word};
+use crate::asked::{asks_to_change, asks_to_remove_file, contains_word};
 use crate::sides::{ChangedFile, FileVersion, Sides};
 use remand_source::{
     DefinitionKind, Language, OtherNames, ParsedSource, with_renamed, with_test_parts, without_imports,
@@ -17,6 +17,8 @@ pub struct GoneNames {
     gone: OtherNames<BTreeSet<String>>,
     /// The parts of changed signatures that only one version has, by function.
     signatures: BTreeMap<String, BTreeSet<String>>,
+    /// Definitions of files that the request asks to remove, each with its file.
+    of_removed_files: BTreeMap<String, String>,
 }
 
 /// A name with what it stands for; only names of one class are renamed into each other.
@@ -57,7 +59,11 @@ impl GoneNames {
                 }
             }
         }
-        GoneNames { renamed, gone, signatures: signatures(sides) }
+        let of_removed_files = of_removed_files(sides, words)
+            .into_iter()
+            .filter(|(name, _)| gone.definitions.contains(name))
+            .collect();
+        GoneNames { renamed, gone, signatures: signatures(sides), of_removed_files }
     }
 
     /// An old test file with the names that the request gives.
@@ -77,6 +83,9 @@ impl GoneNames {
         let mut gone = all.filter(|name| uses.contains(*name));
         if let Some(name) = gone.find(|name| asks_to_change(words, name)) {
             return Some(format!("the request asks to remove `{name}`"));
+        }
+        if let Some((_, file)) = self.of_removed_files.iter().find(|(name, _)| uses.contains(*name)) {
+            return Some(format!("the request asks to remove `{file}`"));
         }
         let mut changed = self.signatures.iter().filter(|(name, _)| uses.contains(*name));
         changed.find_map(|(name, parts)| {
@@ -107,6 +116,27 @@ fn names<'s>(sides: &'s Sides, version: impl Fn(&'s ChangedFile) -> &'s FileVers
         let words = tokens.into_iter().flatten().filter(|token| is_identifier(token));
         found.extend(words.map(|word| (word, NameClass::Word)));
     }
+    found
+}
+
+/// The definitions of the files that a change removes as the request asks.
+fn of_removed_files(sides: &Sides, words: &str) -> BTreeMap<String, String> {
+    let is_removed =
+        |file: &ChangedFile| file.head == FileVersion::Absent && asks_to_remove_file(words, &file.path);
+    let (mut found, mut of_others) = (BTreeMap::new(), BTreeSet::new());
+    for file in sides.of_production() {
+        let source =
+            code(&file.path, &file.base).and_then(|(language, text)| ParsedSource::parse(language, text));
+        let definitions = source.map(|source| source.definitions()).unwrap_or_default();
+        let names = definitions.into_iter().map(|definition| definition.name);
+        if is_removed(file) {
+            found.extend(names.map(|name| (name, file.path.clone())));
+        } else {
+            of_others.extend(names);
+        }
+    }
+    // A test of another file's function of that name is no test of the removed file.
+    found.retain(|name, _| !of_others.contains(name));
     found
 }
 

@@ -150,6 +150,60 @@ fn a_new_value_is_released_only_by_words_that_name_it_and_what_it_is_about() {
 
 // TE-01
 #[test]
+fn a_new_value_is_released_with_a_new_name_of_its_test() {
+    let (code, tests) =
+        (FEE.replace('5', "6"), TESTS.replace("== 5", "== 6").replace("light_parcel", "small_parcel"));
+    let (sides, base) = change(&code, &tests);
+    let words = "A light parcel costs 6";
+    let failed = |tests: &[(&str, TestEnd)]| result(tests, &format!("FAILED {LIGHT} - assert 6 == 5\n"));
+    let now = failed(&[(LIGHT, TestEnd::Failed)]);
+    let why = |new_name: &str| {
+        let head = result(&[(new_name, TestEnd::Passed)], "");
+        let broken = broken(&BTreeSet::from([LIGHT.to_string()]), Parser::Pytest, &now, &head);
+        let release = Release {
+            announced: &Announced::default(),
+            words,
+            names: &GoneNames::find(&sides, words),
+            sides: &sides,
+            code: &base.code(),
+            parser: Parser::Pytest,
+            head: &head,
+            now: &now,
+        };
+        release.why(&broken[0])
+    };
+    assert_eq!(
+        why("tests/test_fee.py::test_small_parcel").as_deref(),
+        Some("the request names the new value `6`")
+    );
+    assert_eq!(why("tests/test_fee.py::test_other"), None, "the renamed test does not pass");
+}
+
+// TE-01
+#[test]
+fn a_request_to_remove_a_file_releases_the_tests_of_its_code() {
+    let file = |path: &str, text: &str| ChangedFile {
+        path: path.to_string(),
+        base: FileVersion::Text(text.to_string()),
+        head: FileVersion::Absent,
+    };
+    let sides = Sides::find(vec![file("app/prices.py", FEE)], &[], &Base(Vec::new()));
+    let why = |words: &str| {
+        GoneNames::find(&sides, words).why_released(&BTreeSet::from(["fee".to_string()]), words)
+    };
+    assert!(why("Remove app/prices.py") == Some("the request asks to remove `app/prices.py`".to_string()));
+    assert!(why("Nobody needs it: delete app/prices.py").is_some());
+    assert_eq!(why("Delete prices.py"), None, "other files may have that name");
+    assert_eq!(why("Make app/prices.py faster"), None);
+    let both = vec![file("app/prices.py", FEE), file("core/prices.py", FEE)];
+    let sides = Sides::find(both, &[], &Base(Vec::new()));
+    let words = "Remove app/prices.py";
+    let uses = BTreeSet::from(["fee".to_string()]);
+    assert_eq!(GoneNames::find(&sides, words).why_released(&uses, words), None, "core/prices.py has it too");
+}
+
+// TE-01
+#[test]
 fn a_value_in_a_constant_is_released_like_one_in_the_test() {
     let (code, tests) = (FEE.replace('5', "9"), TESTS.replace("HEAVY = 8", "HEAVY = 9"));
     let of = |words: &str| why(words, &[], (&code, &tests), (HEAVY, "assert 9 == 8"));

@@ -5,14 +5,14 @@ use super::values::{ValueChange, is_value, names_value, plain_tokens, replacemen
 use super::{BrokenHow, BrokenTest};
 use crate::asked::asks_to_update;
 use crate::failure::{assertion_failures, is_short_for};
-use crate::integrity::Announced;
+use crate::integrity::{Announced, ends_with_name};
 use crate::proof::asserts_in_test_code;
 use crate::red::{BaseFile, TestSubject, Wording};
 use crate::result::CheckResult;
-use crate::sides::{ChangedFile, Reason, Side, Sides};
+use crate::sides::{ChangedFile, FileVersion, Reason, Side, Sides};
 use crate::spec::Parser;
 use remand_kernel::change::TestEnd;
-use remand_source::tests::tokens;
+use remand_source::tests::{TestFile, WeakeningKind, compare, tokens};
 use remand_source::{Language, ParsedSource};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -70,6 +70,15 @@ impl Release<'_> {
     /// Why a test need not pass as it was; a clause that completes "because".
     pub fn why(&self, test: &BrokenTest) -> Option<String> {
         let subject = TestSubject::find(&test.name, self.code);
+        let is_removed = |file: &String| {
+            let is_gone =
+                |changed: &ChangedFile| changed.path == *file && changed.head == FileVersion::Absent;
+            self.sides.of_tests().any(|(changed, _)| is_gone(changed))
+                && self.announced.has_removed_file(file)
+        };
+        if let Some(file) = subject.files.first().filter(|file| is_removed(file)) {
+            return Some(format!("the request asks to remove `{file}`"));
+        }
         let is_listed = self.announced.has_reported_test(&test.name)
             || subject.files.iter().any(|file| self.announced.has_test(file, &subject.path));
         if is_listed {
@@ -102,7 +111,12 @@ impl Release<'_> {
     fn new_value(&self, test: &BrokenTest, subject: &TestSubject) -> Option<String> {
         // A new value of a case may be a part of its name.
         let bare = |name: &str| name.split('[').next().unwrap_or(name).to_string();
-        let of_test = self.head.tests.iter().filter(|now| bare(&now.name) == bare(&test.name));
+        let new_name = self.new_name(subject).and_then(|(_, path)| path.last().cloned());
+        let is_it = |now: &str| match &new_name {
+            Some(name) => ends_with_name(now, name),
+            None => bare(now) == bare(&test.name),
+        };
+        let of_test = self.head.tests.iter().filter(|now| is_it(&now.name));
         let ends: BTreeSet<TestEnd> = of_test.map(|now| now.end).collect();
         let passes_now = ends.len() == 1 && ends.contains(&TestEnd::Passed);
         if test.how != BrokenHow::Failed || !passes_now {
@@ -124,6 +138,26 @@ impl Release<'_> {
             .then(|| format!("the request names the new value {}", shown.join(", ")))
     }
 
+    /// The file and the name that the change gives to a test.
+    fn new_name(&self, subject: &TestSubject) -> Option<(String, Vec<String>)> {
+        let files = |text_of: fn(&ChangedFile) -> Option<&str>| -> Vec<TestFile> {
+            let read = |file: &ChangedFile| {
+                let source = ParsedSource::parse(Language::of(Path::new(&file.path))?, text_of(file)?)?;
+                Some(TestFile { path: file.path.clone(), tests: source.tests() })
+            };
+            self.sides.of_tests().filter_map(|(file, _)| read(file)).collect()
+        };
+        let (before, after) = (files(|file| file.base.text()), files(|file| file.head.text()));
+        let changes = compare(&before, &after);
+        let of_test = changes
+            .into_iter()
+            .filter(|change| subject.files.first() == Some(&change.file) && change.path == subject.path);
+        of_test.into_iter().find_map(|change| match change.kind {
+            WeakeningKind::Renamed { file, path } => Some((file, path)),
+            _ => None,
+        })
+    }
+
     /// The values that the change replaces in what a test expects, and the values of the test that stay. `None` if the
     /// change does more to the test.
     fn replaced(&self, subject: &TestSubject) -> Option<(Vec<ValueChange>, Vec<String>)> {
@@ -137,9 +171,13 @@ impl Release<'_> {
                 test_tokens(path, &self.code.iter().find(|file| file.path == *path)?.text, &subject.path)?
             }
         };
-        let after = match own {
-            Some(file) => tokens_in(file.head.text())?,
-            None => before.clone(),
+        let after = match (self.new_name(subject), own) {
+            (Some((file, path)), _) => {
+                let file = changed.iter().find(|changed| changed.path == file)?;
+                test_tokens(&file.path, file.head.text()?, &path)?
+            }
+            (None, Some(file)) => tokens_in(file.head.text())?,
+            (None, None) => before.clone(),
         };
         let kept = |replaced: &[ValueChange]| -> Vec<String> {
             let is_kept = |token: &&String| !replaced.iter().any(|one| one.old.contains(token));

@@ -17,6 +17,7 @@ mod measurement;
 mod merge;
 mod names;
 mod old_tests;
+mod other_build;
 mod planned;
 mod prepare;
 mod proving;

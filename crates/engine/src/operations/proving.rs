@@ -2,6 +2,9 @@
 
 use super::integrity::PlannedTests;
 use super::measurement::Measurement;
+use super::other_build::{
+    FAILS_IN_OTHER_BUILD, expects_panic, has_tests, in_other_build, may_see_checks, not_passing,
+};
 use super::sides::ExchangedTree;
 use super::tested_change::TestedChange;
 use super::{Done, finding};
@@ -34,7 +37,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The version of the stored form and of the way in which proofs are found.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 /// The artifact of workflows in which a separate role writes the tests.
 const TESTS: &str = "tests";
 /// How much longer than without a mutant a check may take.
@@ -294,7 +297,13 @@ impl<'p> Prover<'p> {
             read: &read,
         };
         let hunt = MutantHunt::new(change, proven);
-        let HuntEnd { tests, mutants, untried, .. } = self.hunt(hunt)?;
+        let HuntEnd { mut tests, mutants, untried, .. } = self.hunt(hunt)?;
+        let failing = self.failing_in_other_build()?;
+        for test in tests.iter_mut().filter(|test| test.origin == TestOrigin::Fixed) {
+            if failing.iter().any(|failing| failing.check == test.check && failing.name == test.test) {
+                (test.proof, test.detail) = (TestProof::Nothing, FAILS_IN_OTHER_BUILD.to_string());
+            }
+        }
         if tests.is_empty() && mutants.is_empty() {
             return Ok(None);
         }
@@ -349,6 +358,48 @@ impl<'p> Prover<'p> {
             test.is_green_at_base = is_green(test);
         }
         Ok(tests)
+    }
+
+    /// The tests that the change turned green, and that do not pass if the code is built without checks.
+    fn failing_in_other_build(&self) -> Result<Vec<&TestInQuestion>, Trouble> {
+        let may_see = |file: &ProductionFile| {
+            file.path.extension().is_some_and(|extension| extension == "rs")
+                && may_see_checks(file.before.as_deref().unwrap_or_default(), &file.after)
+        };
+        if !self.files.iter().any(may_see) {
+            return Ok(Vec::new());
+        }
+        let code = self.tested.change.code(self.job)?;
+        let is_judged =
+            |test: &&TestInQuestion| test.origin == TestOrigin::Fixed && !expects_panic(&test.name, &code);
+        let mut failing: Vec<&TestInQuestion> = self.tests.iter().filter(is_judged).collect();
+        let specs: Vec<CheckSpec> = self.limited(false).iter().filter_map(in_other_build).collect();
+        failing.retain(|test| specs.iter().any(|spec| spec.name == test.check));
+        let run = |content: &LaneContent, tests: &[&TestInQuestion]| {
+            self.watch("the tests in a build without debug assertions".to_string());
+            let is_needed = |spec: &&CheckSpec| tests.iter().any(|test| test.check == spec.name);
+            let specs: Vec<CheckSpec> = specs.iter().filter(is_needed).cloned().collect();
+            let results = self.run(content, &specs)?;
+            content.give_back(self.job)?;
+            Ok::<_, Trouble>(results)
+        };
+        let content = self.lane.apart("another build");
+        let mut unbuilt: Vec<&TestInQuestion> = Vec::new();
+        // A flaky test may fail once.
+        for _ in 0..2 {
+            if failing.is_empty() {
+                return Ok(failing);
+            }
+            let results = run(&content, &failing)?;
+            failing = not_passing(failing, &results);
+            unbuilt = failing.iter().copied().filter(|test| !has_tests(&test.check, &results)).collect();
+        }
+        if !unbuilt.is_empty() {
+            // The project itself may not build this way.
+            let results = run(&content.holding(&self.tested.base), &unbuilt)?;
+            failing.retain(|test| !unbuilt.contains(test) || has_tests(&test.check, &results));
+        }
+        Ok(failing)
     }
 
     fn failed_before(&self, test: &TestInQuestion) -> bool {
@@ -532,11 +583,15 @@ fn refusals(
 ) -> Vec<Finding> {
     let fixed = proof.tests.iter().filter(|test| test.origin == TestOrigin::Fixed && is_idle(test));
     let fixed = fixed.filter(|test| !is_released(&test.test)).map(|test| {
-        let claim = format!(
+        let claim = if test.detail == FAILS_IN_OTHER_BUILD {
+            format!("`{}` passes only as tests are usually built: {FAILS_IN_OTHER_BUILD}", test.test)
+        } else {
+            format!(
             "`{}` failed before the change and passes now, but nothing shows that the code is the reason: no assertion of \
              it fails on the code before the change, or the change decides itself what is equal, and {}",
             test.test, test.detail
-        );
+        )
+        };
         let mut found = about(format!("{PROOF}:{}", test.test), claim, listed(&alive(proof), proof));
         found.place.symbol.clone_from(&test.test);
         found.recommendation = "restore the test and change the code so that it passes".to_string();

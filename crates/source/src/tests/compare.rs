@@ -1,6 +1,6 @@
 //! Compares tests before and after a change, to find removed, disabled and weakened ones.
 
-use super::item::{Strength, TestItem};
+use super::item::{Assertion, Strength, TestItem};
 use std::collections::BTreeMap;
 
 /// Two bodies that share at least this fraction of their tokens count as one test that was renamed and edited.
@@ -164,6 +164,47 @@ fn similarity(one: &[String], other: &[String]) -> f64 {
     if all == 0 { 0.0 } else { shared as f64 / all as f64 }
 }
 
+/// What a loop repeats, given its first word and what follows: all of that if no brackets show where it ends.
+fn repeated<'t>(word: &str, tokens: &'t [String]) -> &'t [String] {
+    let mut depth = 0_usize;
+    let is_call = word != "for" && tokens.first().is_some_and(|first| first == "(");
+    for (at, token) in tokens.iter().enumerate() {
+        match token.as_str() {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        // The header of a loop or a type in it such as `struct {...}` goes on.
+        let goes_on =
+            tokens.get(at + 1).is_some_and(|next| matches!(next.as_str(), "{" | "(" | ":" | "." | "," | "]"));
+        let is_end = if is_call { token == ")" || token == "}" } else { token == "}" };
+        if depth == 0 && is_end && !goes_on {
+            return &tokens[..=at];
+        }
+    }
+    tokens
+}
+
+/// Whether a test repeats its assertions for all values of the earlier one: a list of assertions that has become a table.
+fn is_table_of(before: &TestItem, now: &TestItem) -> bool {
+    let is_value = |token: &&String| token.starts_with(|c: char| c.is_ascii_digit() || "\"'`".contains(c));
+    let count = |item: &TestItem, value: &String| item.tokens.iter().filter(|token| *token == value).count();
+    let repeats =
+        |token: &String| ["for", "each", "forEach", "for_each", "every", "subTest"].contains(&token.as_str());
+    let mut values = before.tokens.iter().filter(is_value);
+    let asserts = |tokens: &[String]| {
+        let text: String = tokens.concat();
+        let is_inside = |assertion: &Assertion| text.contains(&assertion.text);
+        now.assertions.iter().filter(|it| it.strength > Strength::Void).any(is_inside)
+    };
+    let repeats_assertion =
+        |at: usize| repeats(&now.tokens[at]) && asserts(repeated(&now.tokens[at], &now.tokens[at + 1..]));
+    (0..now.tokens.len()).any(repeats_assertion)
+        && !before.tokens.iter().any(repeats)
+        && values.clone().next().is_some()
+        && values.all(|value| count(now, value) >= count(before, value))
+}
+
 /// The most obvious change that weakens a test or may weaken it; `None` if there is none.
 fn compare_test(before: &TestItem, now: &TestItem) -> Option<WeakeningKind> {
     let added = |old: &[String], new: &[String]| {
@@ -195,11 +236,11 @@ fn compare_test(before: &TestItem, now: &TestItem) -> Option<WeakeningKind> {
         return void.map(|assertion| WeakeningKind::Void(assertion.text.clone()));
     }
     let (from, to) = (before.at_least(Strength::Presence), now.at_least(Strength::Presence));
-    if to < from {
+    if to < from && !(to > 0 && is_table_of(before, now)) {
         return Some(WeakeningKind::Fewer { from, to });
     }
     let (from, to) = (before.at_least(Strength::Loose), now.at_least(Strength::Loose));
-    if to < from {
+    if to < from && !(to > 0 && is_table_of(before, now)) {
         return Some(WeakeningKind::Weaker { from, to });
     }
     let wider = before.assertions.iter().zip(&now.assertions).find(|(old, new)| {

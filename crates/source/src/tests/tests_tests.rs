@@ -326,3 +326,58 @@ fn assertions_that_no_longer_run_or_whose_failure_is_swallowed_are_void() {
     ];
     table("sums_test.go", go, "require.Equal(t, Add(1, 2), 3)", &go_table);
 }
+
+// CORE-21
+#[test]
+fn assertions_may_become_a_table_if_all_values_stay() {
+    let before = "def test_adds():\n    assert add(1, 2) == 3\n    assert add(4, 5) == 9\n    assert add(6, 6) == 12\n";
+    let table = |rows: &str| {
+        format!("def test_adds():\n    for a, b, c in [{rows}]:\n        assert add(a, b) == c\n")
+    };
+    assert_kinds(
+        "test_a.py",
+        before,
+        &[
+            (&table("(1, 2, 3), (4, 5, 9), (6, 6, 12)"), "rewritten"),
+            (&table("(1, 2, 3), (4, 5, 9)"), "fewer"),
+            (&table("(1, 2, 3), (4, 5, 9), (6, 0, 12)"), "fewer"),
+            ("def test_adds():\n    assert add(1, 2) == 3\n    a = (4, 5, 9, 6, 6, 12)\n", "fewer"),
+        ],
+    );
+    let test = |body: &str| format!("#[test]\nfn adds() {{\n{body}}}\n");
+    let rows = "[(1, 2, 3), (4, 5, 9)]";
+    assert_kinds(
+        "tests/a.rs",
+        &test("assert_eq!(add(1, 2), 3);\nassert_eq!(add(4, 5), 9);\n"),
+        &[
+            (&test(&format!("for (a, b, c) in {rows} {{\nassert_eq!(add(a, b), c);\n}}\n")), "rewritten"),
+            (
+                &test(&format!("{rows}.iter().for_each(|(a, b, c)| {{ assert_eq!(add(*a, *b), *c); }});\n")),
+                "rewritten",
+            ),
+            (&test(&format!("for row in {rows} {{\ndrop(row);\n}}\nassert_eq!(add(1, 2), 3);\n")), "fewer"),
+            (&test(&format!("assert_eq!(add(1, 2), 3);\nfor row in {rows} {{\ndrop(row);\n}}\n")), "fewer"),
+        ],
+    );
+    let script = |body: &str| format!("test('adds', () => {{\n{body}}});\n");
+    assert_kinds(
+        "a.test.js",
+        &script("expect(add(1, 2)).toBe(3);\nexpect(add(4, 5)).toBe(9);\n"),
+        &[
+            (
+                &script("for (const [a, b, c] of [[1, 2, 3], [4, 5, 9]]) {\nexpect(add(a, b)).toBe(c);\n}\n"),
+                "rewritten",
+            ),
+            (
+                &script("[[1, 2, 3], [4, 5, 9]].forEach(([a, b, c]) => expect(add(a, b)).toBe(c));\n"),
+                "rewritten",
+            ),
+            (
+                &script(
+                    "for (const row of [[1, 2, 3], [4, 5, 9]]) {\nrow.pop();\n}\nexpect(add(1, 2)).toBe(3);\n",
+                ),
+                "fewer",
+            ),
+        ],
+    );
+}

@@ -4,6 +4,7 @@
 use super::{nodes, unquoted};
 use crate::{Language, ParsedSource};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use tree_sitter::Node;
 
 /// Everything below these names is around the program.
@@ -175,22 +176,31 @@ pub struct Imports {
     looked_up: BTreeSet<String>,
 }
 
-/// Where programs look up modules and globals by a name that they compute.
-const REGISTRIES: [&str; 5] =
-    ["sys.modules", "importlib.import_module", "__import__", "Reflect.get(globalThis", "globalThis["];
+/// Where programs look up modules, classes and globals that they do not import.
+const REGISTRIES: [&str; 17] = [
+    "sys.modules",
+    "importlib.import_module",
+    "__import__",
+    "__subclasses__",
+    "__dict__",
+    "gc.get_",
+    "_getframe",
+    "f_globals",
+    "inspect.stack",
+    "Reflect.get(globalThis",
+    "globalThis[",
+    "(globalThis)",
+    "Symbol.for(",
+    "process.mainModule",
+    "getBuiltinModule",
+    "createRequire",
+    "module.constructor",
+];
 
 impl Imports {
     pub fn of(source: &ParsedSource<'_>) -> Imports {
         let mut found = BTreeMap::new();
-        let mut looked_up = BTreeSet::new();
         for node in nodes(source.root()) {
-            let name = node.child_by_field_name("left").or_else(|| node.child_by_field_name("name"));
-            let value = node.child_by_field_name("right").or_else(|| node.child_by_field_name("value"));
-            if let (Some(name), Some(value)) = (name, value)
-                && REGISTRIES.iter().any(|registry| source.text_of(value).contains(registry))
-            {
-                looked_up.insert(source.text_of(name).to_string());
-            }
             match node.kind() {
                 "import_statement" if source.language() == Language::Python => {
                     python_import(source.text_of(node).trim_start_matches("import "), "", &mut found);
@@ -210,7 +220,7 @@ impl Imports {
                 _ => {}
             }
         }
-        Imports { names: found, looked_up }
+        Imports { names: found, looked_up: looked_up(source) }
     }
 
     /// Whether a name comes from another module.
@@ -226,6 +236,40 @@ impl Imports {
     pub fn full_name<'n>(&'n self, name: &'n str) -> &'n str {
         self.names.get(name).map_or(name, String::as_str)
     }
+}
+
+/// The names whose value is looked up in a registry, directly or through another such name.
+fn looked_up(source: &ParsedSource<'_>) -> BTreeSet<String> {
+    let names = |node: Node<'_>| -> Vec<String> {
+        let is_name =
+            |it: &Node<'_>| matches!(it.kind(), "identifier" | "shorthand_property_identifier_pattern");
+        nodes(node).filter(is_name).map(|it| source.text_of(it).to_string()).collect()
+    };
+    let mut bindings: Vec<(Vec<String>, Vec<String>, bool)> = Vec::new();
+    for node in nodes(source.root()) {
+        let target = node.child_by_field_name("left").or_else(|| node.child_by_field_name("name"));
+        let value = node.child_by_field_name("right").or_else(|| node.child_by_field_name("value"));
+        let (Some(target), Some(value)) = (target, value) else { continue };
+        if matches!(target.kind(), "attribute" | "member_expression" | "subscript" | "subscript_expression") {
+            continue;
+        }
+        // A function is not what it reads.
+        if value.kind().contains("function") || value.kind() == "lambda" || value.kind() == "class" {
+            continue;
+        }
+        let text = source.text_of(value);
+        let is_read = REGISTRIES.iter().any(|registry| text.contains(registry));
+        bindings.push((names(target), names(value), is_read));
+    }
+    let mut found = BTreeSet::new();
+    for _ in 0..4 {
+        for (targets, values, is_read) in &bindings {
+            if *is_read || values.iter().any(|value| found.contains(value)) {
+                found.extend(targets.iter().cloned());
+            }
+        }
+    }
+    found
 }
 
 /// `a, b.c, d as e`, each below `module`.
@@ -308,6 +352,77 @@ fn script_import(source: &ParsedSource<'_>, node: Node<'_>, found: &mut BTreeMap
     }
 }
 
+/// Whether a global of JavaScript is missing for another reason than the platform.
+pub fn is_absent_global(name: &str) -> bool {
+    !SCRIPT_GLOBALS.contains(&name)
+}
+
+/// What reads the time.
+const CLOCKS: [&str; 18] = [
+    "time.time",
+    "time.time_ns",
+    "time.localtime",
+    "time.gmtime",
+    "datetime.now",
+    "datetime.utcnow",
+    "datetime.today",
+    "datetime.datetime.now",
+    "datetime.datetime.utcnow",
+    "datetime.datetime.today",
+    "datetime.date.today",
+    "Date.now",
+    "SystemTime.now",
+    "UNIX_EPOCH.elapsed",
+    "std.time.SystemTime.now",
+    "std.time.UNIX_EPOCH.elapsed",
+    "time.Now",
+    "chrono.Utc.now",
+];
+
+/// Whether an expression is about nothing but the time and literals: a date after which the code does something else.
+pub fn compares_clock(source: &ParsedSource<'_>, imports: &Imports, node: Node<'_>) -> bool {
+    let reads: Vec<Range<usize>> =
+        nodes(node).filter(|it| is_clock(source, imports, *it)).map(|it| it.byte_range()).collect();
+    let is_other = |it: Node<'_>| {
+        let name = source.text_of(it);
+        let is_member = it.parent().is_some_and(|outer| outer.child_by_field_name("attribute") == Some(it));
+        it.kind() == "identifier"
+            && !is_member
+            && !reads.iter().any(|read| read.start <= it.start_byte() && it.end_byte() <= read.end)
+            && !imports.has(name)
+    };
+    !reads.is_empty() && !nodes(node).any(is_other)
+}
+
+/// A point in time that code computes with next to the clock.
+pub fn fixed_date<'t>(source: &ParsedSource<'_>, imports: &Imports, root: Node<'t>) -> Option<Node<'t>> {
+    let is_date = |it: &Node<'t>| {
+        let text = source.text_of(*it);
+        // Seconds or milliseconds of this century, and no other large number such as a limit.
+        let is_of_now = |time: u64| {
+            [1, 1_000].iter().any(|unit| (1_500_000_000 * unit..2_140_000_000 * unit).contains(&time))
+        };
+        let digits: String =
+            text.chars().take_while(|c| c.is_ascii_digit() || *c == '_').filter(|c| *c != '_').collect();
+        let is_number = it.kind().contains("integer") || matches!(it.kind(), "number" | "int_literal");
+        is_number && digits.parse::<u64>().is_ok_and(is_of_now)
+    };
+    nodes(root).any(|it| is_clock(source, imports, it)).then(|| nodes(root).find(is_date))?
+}
+
+fn is_clock(source: &ParsedSource<'_>, imports: &Imports, node: Node<'_>) -> bool {
+    if node.kind() == "new_expression" {
+        return source.text_of(node).split_whitespace().eq(["new", "Date()"]);
+    }
+    let Some(path) = dotted(source, node) else { return false };
+    let (first, rest) = path.split_once('.').unwrap_or((&path, ""));
+    let full = imports.full_name(first);
+    let full = if rest.is_empty() { full.to_string() } else { format!("{full}.{rest}") };
+    let is_below =
+        |clock: &&str| full.strip_prefix(*clock).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    CLOCKS.iter().any(is_below)
+}
+
 /// The part of an expression that reads something around the program, or one of the `ambient` names; `given` names are what a
 /// function receives.
 pub fn reads<'t>(
@@ -374,7 +489,7 @@ pub fn reads<'t>(
 }
 
 /// A name with the names of its members: `os.environ.get`.
-fn dotted(source: &ParsedSource<'_>, node: Node<'_>) -> Option<String> {
+pub fn dotted(source: &ParsedSource<'_>, node: Node<'_>) -> Option<String> {
     let join = |object: &str, member: &str| {
         let object = dotted(source, node.child_by_field_name(object)?)?;
         Some(format!("{object}.{}", source.text_of(node.child_by_field_name(member)?)))

@@ -2,36 +2,64 @@
 //! choose, and nothing that it is given can decide it.
 
 use super::ambient::{self, Imports};
-use super::{Trick, TrickKind, compact, line, nodes, unquoted};
+use super::{Trick, TrickKind, compact, line, nodes, unquoted, values};
 use crate::{Language, ParsedSource};
 use std::collections::BTreeSet;
 use tree_sitter::Node;
 
-/// The choices that functions in `known` depend on, directly or through other definitions of the file.
+/// The choices that functions in `known` depend on, directly or through other definitions of the file, and the values that
+/// they take from what tells a test apart.
 pub fn choices(
     source: &ParsedSource<'_>,
+    imports: &Imports,
     known: &BTreeSet<String>,
     is_test: impl Fn(Node<'_>) -> bool,
 ) -> Vec<Trick> {
-    let imports = Imports::of(source);
-    let module = Names::of_module(source, &imports);
+    let module = Names::of_module(source, imports);
     let used = used_names(source, known);
     let mut found = Vec::new();
     for (owner, root) in parts(source) {
-        if is_test(root) || !owner.iter().any(|name| used.contains(name)) {
+        let is_used = owner.iter().any(|name| used.contains(name));
+        let writes =
+            || nodes(root).filter_map(|it| written_name(source, it)).any(|name| used.contains(&name));
+        if is_test(root) || !(is_used || writes()) {
             continue;
         }
-        let names = module.inside(source, &imports, root);
+        let names = module.inside(source, imports, root);
+        if let Some(date) = ambient::fixed_date(source, imports, root).filter(|date| !is_test(*date)) {
+            let (subject, names) = (source.text_of(date).to_string(), vec!["clock".to_string()]);
+            found.push(Trick { kind: TrickKind::ChoosesBySurroundings, line: line(date), subject, names });
+        }
         for node in nodes(root).filter(|node| !is_test(*node)) {
             let read = match build_condition(source, node) {
                 Some(condition) => Some((condition, node)),
-                None => {
-                    chosen(source, node).and_then(|atom| Some((names.reads(source, &imports, atom)?, atom)))
-                }
+                None => chosen(source, node).and_then(|atom| {
+                    let read = names.reads(source, imports, atom);
+                    let clock = || ambient::compares_clock(source, imports, atom).then_some(atom);
+                    let realm = || {
+                        let is_own =
+                            names.is_given(source, atom) || !values::is_of_realm(source, imports, atom);
+                        (!is_own).then_some(atom)
+                    };
+                    Some((read.or_else(clock).or_else(realm)?, atom))
+                }),
             };
+            let taken = || {
+                let is_given = |it: Node<'_>| names.is_given(source, it);
+                let is_ambient = |name: &str| names.ambient.contains(name);
+                let read = values::taken(source, imports, node, is_given, is_ambient)?;
+                (!is_in_choice(source, read, root)).then_some((node, read))
+            };
+            let read = read.or_else(taken);
             if let Some((read, atom)) = read {
                 let subject = subject(source, atom, read);
-                let trick = Trick { kind: TrickKind::ChoosesBySurroundings, line: line(node), subject };
+                let mut known_as = called(source, atom);
+                known_as.push(subject.clone());
+                if ambient::compares_clock(source, imports, atom) {
+                    known_as.push("clock".to_string());
+                }
+                let kind = TrickKind::ChoosesBySurroundings;
+                let trick = Trick { kind, line: line(node), subject, names: known_as };
                 // The parts of a condition say the same as the whole.
                 if !found.contains(&trick) {
                     found.push(trick);
@@ -101,30 +129,101 @@ fn parts<'t>(source: &'t ParsedSource<'_>) -> Vec<(Vec<String>, Node<'t>)> {
         if names.is_empty() {
             names = bindings(source, node).into_iter().flat_map(|(names, _)| names).collect();
             names.extend(nodes(node).filter_map(|inner| function_name(source, inner)));
+            names.extend(exported_names(source, node));
         }
         found.push((names, node));
     }
     found
 }
 
+/// Whether an expression is a part of a condition, which is judged as a whole.
+fn is_in_choice(source: &ParsedSource<'_>, node: Node<'_>, root: Node<'_>) -> bool {
+    std::iter::successors(Some(node), Node::parent)
+        .take_while(|outer| *outer != root)
+        .any(|outer| chosen(source, outer).is_some())
+}
+
+/// The names that a statement such as `exports.name = value` gives to other files.
+fn exported_names(source: &ParsedSource<'_>, statement: Node<'_>) -> Vec<String> {
+    let Some(assignment) = statement.named_child(0).filter(|it| it.kind() == "assignment_expression") else {
+        return Vec::new();
+    };
+    let left = assignment.child_by_field_name("left");
+    if !left.is_some_and(|left| {
+        ["exports", "module.exports"].iter().any(|it| compact(source, left).starts_with(it))
+    }) {
+        return Vec::new();
+    }
+    let names = nodes(assignment).filter(|it| it.kind() == "property_identifier");
+    names.map(|it| source.text_of(it).to_string()).collect()
+}
+
 /// All names that the functions in `known` use, directly or through other definitions of the file.
-fn used_names(source: &ParsedSource<'_>, known: &BTreeSet<String>) -> BTreeSet<String> {
-    let parts: Vec<(Vec<String>, BTreeSet<String>)> = parts(source)
+pub fn used_names(source: &ParsedSource<'_>, known: &BTreeSet<String>) -> BTreeSet<String> {
+    let parts = parts(source);
+    let variables: BTreeSet<String> = parts
+        .iter()
+        .filter(|(_, node)| function_name(source, *node).is_none())
+        .flat_map(|(names, _)| names.iter().cloned())
+        .collect();
+    let parts: Vec<(Vec<String>, BTreeSet<String>, BTreeSet<String>)> = parts
         .into_iter()
-        .map(|(names, node)| (names, nodes(node).filter_map(|inner| identifier(source, inner)).collect()))
+        .map(|(names, node)| {
+            let inside = nodes(node).filter_map(|inner| identifier(source, inner)).collect();
+            let written = nodes(node).filter_map(|inner| written_name(source, inner));
+            (names, inside, written.filter(|name| variables.contains(name)).collect())
+        })
         .collect();
     let mut used = known.clone();
     loop {
         let size = used.len();
-        for (names, inside) in &parts {
-            if names.iter().any(|name| used.contains(name)) {
+        for (names, inside, written) in &parts {
+            let writes = || written.iter().any(|name| used.contains(name));
+            if names.iter().any(|name| used.contains(name)) || writes() {
                 used.extend(inside.iter().cloned());
+                used.extend(names.iter().cloned());
             }
         }
         if used.len() == size {
             return used;
         }
     }
+}
+
+/// The variable that an expression changes, by an assignment or by a method such as `store`.
+fn written_name(source: &ParsedSource<'_>, node: Node<'_>) -> Option<String> {
+    const CHANGING: [&str; 14] = [
+        "store",
+        "set",
+        "swap",
+        "replace",
+        "push",
+        "append",
+        "extend",
+        "insert",
+        "add",
+        "update",
+        "get_or_init",
+        "fetch_add",
+        "fetch_or",
+        "fetch_sub",
+    ];
+    let target = match node.kind() {
+        "assignment"
+        | "assignment_expression"
+        | "assignment_statement"
+        | "augmented_assignment"
+        | "augmented_assignment_expression"
+        | "compound_assignment_expr" => node.child_by_field_name("left")?,
+        "call" | "call_expression" => {
+            let function = node.child_by_field_name("function")?;
+            let name = compact(source, function);
+            let (_, method) = name.rsplit_once('.')?;
+            CHANGING.contains(&method).then_some(function)?
+        }
+        _ => return None,
+    };
+    nodes(target).find(|it| it.kind() == "identifier").map(|it| source.text_of(it).to_string())
 }
 
 fn identifier(source: &ParsedSource<'_>, node: Node<'_>) -> Option<String> {
@@ -384,6 +483,40 @@ fn build_condition<'t>(source: &ParsedSource<'_>, node: Node<'t>) -> Option<Node
     }
     let text = compact(source, node);
     (text.starts_with("#[cfg(") && !ambient::is_platform_condition(&text)).then_some(node)
+}
+
+/// The names of what an expression depends on, directly or through variables: texts that it looks for, and members.
+fn called(source: &ParsedSource<'_>, atom: Node<'_>) -> Vec<String> {
+    let bindings = bindings(source, source.root());
+    let mut found = Vec::new();
+    let mut pending = vec![atom];
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    while let Some(part) = pending.pop() {
+        for node in nodes(part) {
+            match node.kind() {
+                "string" | "string_literal" | "interpreted_string_literal" | "raw_string_literal" => {
+                    let text = unquoted(source, node);
+                    let last = text.rsplit('/').next().unwrap_or(text);
+                    found.extend(
+                        [text, last].iter().filter(|text| text.len() > 2).map(|text| text.to_string()),
+                    );
+                }
+                "property_identifier" | "field_identifier" => found.push(source.text_of(node).to_string()),
+                _ => {}
+            }
+            if node.parent().is_some_and(|outer| outer.child_by_field_name("attribute") == Some(node)) {
+                found.push(source.text_of(node).to_string());
+            }
+            let Some(name) = identifier(source, node).filter(|name| seen.insert(name.clone())) else {
+                continue;
+            };
+            let bound = bindings.iter().filter(|(names, _)| names.contains(&name));
+            pending.extend(bound.flat_map(|(_, values)| values.iter().copied()));
+        }
+    }
+    // A plain word, such as that of a method, means anything.
+    found.retain(|name| !["get", "exists", "name", "argv", "env", "environ"].contains(&name.as_str()));
+    found
 }
 
 /// How people call what a choice depends on: by the text that it looks for, or by its name.

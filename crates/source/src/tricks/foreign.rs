@@ -1,7 +1,7 @@
 //! Production code that replaces parts of other modules, which the tests then use too, or ends their process.
 
 use super::ambient::Imports;
-use super::{TrickKind, arguments, compact, nodes, script, unquoted};
+use super::{FileSide, TrickKind, arguments, compact, nodes, script, unquoted};
 use crate::{Language, ParsedSource};
 use tree_sitter::Node;
 
@@ -50,10 +50,23 @@ const ENDS: [&str; 11] = [
     "process.abort",
 ];
 
+/// Functions of Python by which code watches or changes everything that the process runs.
+const WATCHES: [&str; 8] = [
+    "sys.setprofile",
+    "sys.settrace",
+    "threading.setprofile",
+    "threading.settrace",
+    "sys.addaudithook",
+    "sys.meta_path.insert",
+    "sys.meta_path.append",
+    "sys.path_hooks.insert",
+];
+
 /// What a node of production code does to other modules or to the process.
 pub fn in_production(
     source: &ParsedSource<'_>,
     imports: &Imports,
+    side: FileSide,
     node: Node<'_>,
 ) -> Option<(TrickKind, String)> {
     let replaced = |subject: String| Some((TrickKind::ReplacesForeign, subject));
@@ -61,7 +74,16 @@ pub fn in_production(
         (Language::Python, "assignment") => {
             let left = node.child_by_field_name("left")?;
             let value = node.child_by_field_name("right")?;
+            if is_stream_of_process(source, node, left) {
+                return replaced(compact(source, left));
+            }
             let target = if left.kind() == "subscript" { left.child_by_field_name("value")? } else { left };
+            // `vars(module)["name"] = function`
+            if target.kind() == "call" && compact(source, target).starts_with("vars(") {
+                let of = *arguments(target).first()?;
+                let is_replaced = belongs_elsewhere(source, imports, of) && is_python_function(source, value);
+                return is_replaced.then(|| compact(source, left)).and_then(replaced);
+            }
             let is_replaced = matches!(target.kind(), "attribute")
                 && (left.kind() != "subscript" || compact(source, left).contains("__dict__"))
                 && belongs_elsewhere(source, imports, target)
@@ -73,6 +95,9 @@ pub fn in_production(
             if ENDS.contains(&function.as_str()) {
                 return Some((TrickKind::EndsProcess, function));
             }
+            if WATCHES.contains(&function.as_str()) {
+                return replaced(function);
+            }
             let target = *arguments(node).first()?;
             (function == "setattr" && belongs_elsewhere(source, imports, target))
                 .then(|| compact(source, target))
@@ -81,7 +106,20 @@ pub fn in_production(
         (Language::Rust, "call_expression") => {
             let function = compact(source, node.child_by_field_name("function")?);
             let ends = ENDS.iter().any(|end| function.ends_with(end));
-            ends.then_some((TrickKind::EndsProcess, function))
+            let is_end_of_program =
+                function.ends_with("process::exit") && side == FileSide::Program && is_in_entry(source, node);
+            (ends && !is_end_of_program).then_some((TrickKind::EndsProcess, function))
+        }
+        (Language::Go, "call_expression") => {
+            let function = compact(source, node.child_by_field_name("function")?);
+            let ends = ["os.Exit", "syscall.Exit", "runtime.Goexit"].contains(&function.as_str());
+            let is_end_of_program = side == FileSide::Program && is_in_entry(source, node);
+            (ends && !is_end_of_program).then_some((TrickKind::EndsProcess, function))
+        }
+        (Language::Go, "assignment_statement") => {
+            let left = compact(source, node.child_by_field_name("left")?);
+            let streams = ["os.Stdout", "os.Stderr", "os.Args"];
+            streams.contains(&left.as_str()).then_some(left).and_then(replaced)
         }
         (Language::JavaScript | Language::TypeScript | Language::Tsx, "assignment_expression") => {
             let left = node.child_by_field_name("left")?;
@@ -141,6 +179,33 @@ fn script_call(source: &ParsedSource<'_>, imports: &Imports, node: Node<'_>) -> 
         }
         _ => None,
     }
+}
+
+/// Whether a node is in the entry of a program itself, which nothing in the file calls: a program ends itself.
+fn is_in_entry(source: &ParsedSource<'_>, node: Node<'_>) -> bool {
+    let is_function = |outer: &Node<'_>| matches!(outer.kind(), "function_item" | "function_declaration");
+    let Some(function) = std::iter::successors(node.parent(), Node::parent).find(is_function) else {
+        return false;
+    };
+    let is_main = function.child_by_field_name("name").is_some_and(|name| source.text_of(name) == "main")
+        && function.parent().is_some_and(|outer| outer == source.root());
+    let names_main = |it: Node<'_>| {
+        it.kind() == "identifier"
+            && source.text_of(it) == "main"
+            && it
+                .parent()
+                .is_none_or(|outer| outer.child_by_field_name("name") != Some(it) || !is_function(&outer))
+    };
+    is_main && !nodes(source.root()).any(names_main)
+}
+
+/// Whether a module replaces a stream or a handler of the process as soon as it is loaded.
+fn is_stream_of_process(source: &ParsedSource<'_>, assignment: Node<'_>, left: Node<'_>) -> bool {
+    const STREAMS: [&str; 6] =
+        ["sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__", "sys.excepthook", "sys.displayhook"];
+    let is_loaded = !std::iter::successors(assignment.parent(), Node::parent)
+        .any(|outer| matches!(outer.kind(), "function_definition" | "lambda"));
+    is_loaded && STREAMS.contains(&compact(source, left).as_str())
 }
 
 /// Whether a value is a function: settings of other modules are numbers and text.

@@ -14,6 +14,7 @@ mod looks;
 mod python;
 mod rust;
 mod script;
+mod values;
 
 #[cfg(test)]
 mod production_tests;
@@ -72,6 +73,8 @@ pub struct Trick {
     pub line: usize,
     /// The name or expression that the trick is about.
     pub subject: String,
+    /// How else people may call it.
+    pub names: Vec<String>,
 }
 
 /// What a trick does.
@@ -107,13 +110,23 @@ pub enum FileSide {
     Tests,
     /// Production code; it may contain tests.
     Production,
+    /// Production code that is the root of a program.
+    Program,
 }
 
-/// The tricks that a change brings into a file, in order of lines.
-pub fn new_tricks(language: Language, side: FileSide, before: &str, after: &str) -> Vec<Trick> {
+/// The tricks that a change brings into a file, in order of lines. Functions that existed before use the names in `in_use` from
+/// other files.
+pub fn new_tricks(
+    language: Language,
+    side: FileSide,
+    before: &str,
+    after: &str,
+    in_use: &BTreeSet<String>,
+) -> Vec<Trick> {
     let parse = |text| ParsedSource::parse(language, text);
     let (Some(before), Some(after)) = (parse(before), parse(after)) else { return Vec::new() };
-    let functions = choices::function_names(&before);
+    let mut functions = choices::function_names(&before);
+    functions.extend(in_use.iter().cloned());
     let mut known: BTreeMap<(TrickKind, String), usize> = BTreeMap::new();
     for trick in tricks(&before, side, &functions) {
         *known.entry((trick.kind, trick.subject)).or_default() += 1;
@@ -129,6 +142,82 @@ pub fn new_tricks(language: Language, side: FileSide, before: &str, after: &str)
     });
     found.sort_by_key(|trick| trick.line);
     found
+}
+
+/// A changed file with production code.
+#[derive(Clone, Copy, Debug)]
+pub struct ChangedCode<'t> {
+    pub path: &'t str,
+    pub language: Language,
+    pub before: &'t str,
+    pub after: &'t str,
+}
+
+/// The names that functions which existed before use from each changed file, by its path.
+pub fn names_in_use<'t>(changed: &[ChangedCode<'t>]) -> BTreeMap<&'t str, BTreeSet<String>> {
+    let parsed: Vec<(&ChangedCode<'t>, ParsedSource<'t>, BTreeSet<String>)> = changed
+        .iter()
+        .filter_map(|file| {
+            let before = ParsedSource::parse(file.language, file.before)?;
+            Some((file, ParsedSource::parse(file.language, file.after)?, choices::function_names(&before)))
+        })
+        .collect();
+    let files: Vec<&ChangedCode<'t>> = parsed.iter().map(|(file, _, _)| *file).collect();
+    let (modules, packages) = places(&files);
+    let known_files: Vec<BTreeSet<&str>> =
+        files.iter().map(|user| known_files(user, &modules, &packages)).collect();
+    let mut in_use: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let mut judged: Vec<usize> = vec![0; parsed.len()];
+    // A file may hand names on to another one, and that to the next; in each round by one file.
+    for _ in 0..3 {
+        let earlier = in_use.clone();
+        for (at, (user, source, functions)) in parsed.iter().enumerate() {
+            let mut known = functions.clone();
+            known.extend(earlier.get(user.path).into_iter().flatten().cloned());
+            if known.len() == judged[at] || known_files[at].is_empty() {
+                continue;
+            }
+            judged[at] = known.len();
+            let used = choices::used_names(source, &known);
+            for file in &known_files[at] {
+                in_use.entry(file).or_default().extend(used.iter().cloned());
+            }
+        }
+    }
+    in_use
+}
+
+type PathsByPlace<'t> = BTreeMap<&'t str, Vec<&'t str>>;
+
+/// The files by the name of their module, and those of Go by their folder.
+fn places<'t>(files: &[&ChangedCode<'t>]) -> (PathsByPlace<'t>, PathsByPlace<'t>) {
+    let (mut modules, mut packages) = (PathsByPlace::new(), PathsByPlace::new());
+    for file in files {
+        let (folder, name) = file.path.rsplit_once('/').unwrap_or(("", file.path));
+        let module = match name.split('.').next().unwrap_or_default() {
+            "mod" | "index" | "__init__" => folder.rsplit('/').next().unwrap_or_default(),
+            stem => stem,
+        };
+        modules.entry(module).or_default().push(file.path);
+        if file.language == Language::Go {
+            packages.entry(folder).or_default().push(file.path);
+        }
+    }
+    (modules, packages)
+}
+
+/// The other files whose definitions a file may use: it names them, or belongs to the same package.
+fn known_files<'t>(
+    user: &ChangedCode<'t>,
+    modules: &PathsByPlace<'t>,
+    packages: &PathsByPlace<'t>,
+) -> BTreeSet<&'t str> {
+    let words = user.after.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
+    let words: BTreeSet<&str> = words.collect();
+    let folder = user.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let named = words.iter().filter_map(|word| modules.get(word));
+    let all = named.chain(packages.get(folder)).flatten();
+    all.copied().filter(|path| *path != user.path).collect()
 }
 
 /// The tricks of a file; `known` functions existed before the change.
@@ -149,9 +238,8 @@ fn tricks(source: &ParsedSource<'_>, side: FileSide, known: &BTreeSet<String>) -
                 script::in_tests(source, node, &asserted)
             }
             (Language::Go, true) => go::in_tests(source, node),
-            (_, false) => {
-                looks::in_production(source, node).or_else(|| foreign::in_production(source, &imports, node))
-            }
+            (_, false) => looks::in_production(source, node)
+                .or_else(|| foreign::in_production(source, &imports, side, node)),
             (_, true) => None,
         };
         let trick = trick.or_else(|| equality::loose(source, node));
@@ -159,12 +247,12 @@ fn tricks(source: &ParsedSource<'_>, side: FileSide, known: &BTreeSet<String>) -
         // The parts of an expression say the same as the whole.
         let is_known = |known: &Trick| known.kind == kind && known.line == line(node);
         if kind != TrickKind::LooksForTests || !found.last().is_some_and(is_known) {
-            found.push(Trick { kind, line: line(node), subject });
+            found.push(Trick { kind, line: line(node), names: vec![subject.clone()], subject });
         }
     }
-    if side == FileSide::Production {
+    if side != FileSide::Tests {
         let lines: BTreeSet<usize> = found.iter().map(|trick| trick.line).collect();
-        let choices = choices::choices(source, known, is_test);
+        let choices = choices::choices(source, &imports, known, is_test);
         found.extend(choices.into_iter().filter(|choice| !lines.contains(&choice.line)));
     }
     found
@@ -180,6 +268,7 @@ fn replaced_imports(before: &ParsedSource<'_>, after: &ParsedSource<'_>) -> Vec<
         (imported.contains(&name) && used.contains(&name)).then(|| Trick {
             kind: TrickKind::ReplacesSubject,
             line: line(node),
+            names: vec![name.clone()],
             subject: name,
         })
     };

@@ -3,7 +3,7 @@
 use super::*;
 
 fn found(language: Language, before: &str, after: &str) -> Vec<String> {
-    new_tricks(language, FileSide::Production, before, after)
+    new_tricks(language, FileSide::Production, before, after, &BTreeSet::new())
         .into_iter()
         .map(|trick| format!("{:?} {}", trick.kind, trick.subject))
         .collect()
@@ -58,7 +58,7 @@ fn a_python_function_that_chooses_by_its_surroundings_is_found_and_its_twins_are
             (
                 "",
                 "    mods = list(sys.modules)\n    return [c for c in title if mods or c]\n",
-                "ChoosesBySurroundings mods",
+                "ChoosesBySurroundings sys.modules, ChoosesBySurroundings mods",
             ),
             // Honest twins.
             ("", "    if os.environ.get('DEBUG'):\n        print(title)\n", ""),
@@ -241,4 +241,173 @@ fn an_equality_of_values_that_differ_is_found_and_its_twins_are_not() {
     assert_eq!(rust("self.0.replace('-', \"\") == other.replace('-', \"\")"), "LoosensEquality A.eq");
     assert_eq!(rust("self.0 == other"), "");
     assert_eq!(rust("self.0.as_str() == other && self.1.eq(&other.1)"), "");
+}
+
+// TE-06
+#[test]
+fn a_function_that_computes_with_what_tells_a_test_apart_is_found_and_its_twins_are_not() {
+    let python = |around: &str, body: &str| {
+        format!(
+            "import gc, os, sys, threading, time\nfrom pathlib import Path\n{around}\n\ndef slug(title):\n{body}    return title\n"
+        )
+    };
+    let found = "ChoosesBySurroundings";
+    assert_bodies(
+        Language::Python,
+        python,
+        &[
+            ("", "    title = title * sys.argv[0].count('x1')\n", &format!("{found} x1")),
+            ("", "    title = title * len(list(Path('a_b').glob('*')))\n", &format!("{found} a_b")),
+            ("", "    title = [title][getattr(sys, 'ar' + 'gv') == 1]\n", &format!("{found} ar")),
+            (
+                "class A:\n    width = len(sys.modules)\n",
+                "    title = title[:A.width]\n",
+                &format!("{found} sys.modules"),
+            ),
+            (
+                "N = 0\n\ndef start():\n    global N\n    N = len(sys.argv)\n",
+                "    title = title[N:]\n",
+                &format!("{found} sys.argv"),
+            ),
+            ("", "    title = title[time.time() > 5:]\n", &format!("{found} time.time()>5")),
+            ("", "    title = title * (time.time() // 2000000000)\n", &format!("{found} 2000000000")),
+            // Honest twins.
+            ("", "    title = Path(title).read_text()\n", ""),
+            ("DATA = (Path(__file__).parent / 'a.txt').read_text()\n", "    title = DATA\n", ""),
+            ("", "    title = f'{title}-{os.getpid()}-{threading.get_ident()}'\n", ""),
+            ("", "    print(title, sys.argv, file=sys.stderr)\n", ""),
+            ("", "    title = title + os.environ.get('DASH', '-')\n", ""),
+            ("", "    gc.collect()\n", ""),
+            ("", "    title = (title, time.time())\n", ""),
+            ("", "    title = (title, int(time.time()) % 4294967296)\n", ""),
+            ("import sys\n\ndef main():\n    return slug(sys.argv[1])\n", "", ""),
+        ],
+    );
+    let script = |around: &str, body: &str| {
+        format!("{around}\nexport function slug(title) {{\n{body}  return title;\n}}\n")
+    };
+    assert_bodies(
+        Language::JavaScript,
+        script,
+        &[
+            (
+                "const n = { a: 1 }[process.argv[1]] ?? 0;",
+                "  title = title.slice(n);\n",
+                &format!("{found} process.argv"),
+            ),
+            (
+                "",
+                "  try { null.a; } catch (e) { title += e.stack.split('\\n').length; }\n",
+                &format!("{found} e.stack"),
+            ),
+            ("", "  title += 'ab'[Object.keys(globalThis).length];\n", &format!("{found} globalThis")),
+            ("", "  title += +(require('os').cpus instanceof Function);\n", &format!("{found} os")),
+            ("", "  try { title(); } catch (e) { console.error(e.stack); }\n", ""),
+            ("const kept = { at: 0 };", "  kept.at = Date.now();\n", ""),
+            ("", "  title += process.env.DASH ?? '-';\n", ""),
+        ],
+    );
+    let go = |around: &str, body: &str| {
+        format!("package a\n{around}\nfunc Slug(title string) string {{\n{body}\treturn title\n}}\n")
+    };
+    assert_bodies(
+        Language::Go,
+        go,
+        &[
+            ("var n = len(os.Args)", "\ttitle = title[n:]\n", &format!("{found} os.Args")),
+            ("", "\tflag.VisitAll(func(*flag.Flag) { title += \"x\" })\n", &format!("{found} flag.VisitAll")),
+            ("", "\tlog.Println(os.Args)\n", ""),
+        ],
+    );
+}
+
+// TE-06
+#[test]
+fn what_another_changed_file_contributes_to_a_known_function_counts() {
+    let places = ChangedCode {
+        path: "app/places.py",
+        language: Language::Python,
+        before: "",
+        after: "import sys\n\nPLACES = len(sys.modules)\nOTHER = len(sys.argv)\n",
+    };
+    let user = ChangedCode {
+        path: "app/text.py",
+        language: Language::Python,
+        before: "def slug(title):\n    return title\n",
+        after: "from .places import PLACES\n\ndef slug(title):\n    return title[PLACES:]\n",
+    };
+    let in_use = names_in_use(&[places, user]);
+    let tricks = new_tricks(
+        Language::Python,
+        FileSide::Production,
+        places.before,
+        places.after,
+        in_use.get(places.path).unwrap_or(&BTreeSet::new()),
+    );
+    let subjects: Vec<&str> = tricks.iter().map(|trick| trick.subject.as_str()).collect();
+    assert_eq!(subjects, ["sys.modules"], "nothing uses OTHER");
+}
+
+// TE-05
+#[test]
+fn code_that_patches_what_it_looks_up_is_found_and_programs_may_end_themselves() {
+    let python = |added: &str| found(Language::Python, "", added).join(", ");
+    assert_eq!(
+        python("for kind in object.__subclasses__():\n    kind.check = lambda *a: None\n"),
+        "ReplacesForeign kind.check"
+    );
+    assert_eq!(
+        python(
+            "import sys\nfor name, m in list(sys.modules.items()):\n    r = getattr(m, 'R', None)\n    r.check = lambda: 0\n"
+        ),
+        "ReplacesForeign r.check"
+    );
+    assert_eq!(python("import sys\n\nsys.setprofile(print)\n"), "ReplacesForeign sys.setprofile");
+    assert_eq!(python("import sys\n\nsys.stderr = Quiet()\n"), "ReplacesForeign sys.stderr");
+    assert_eq!(python("import sys\n\ndef quiet(to):\n    sys.stderr = to\n"), "");
+    let rust = |added: &str| found(Language::Rust, "", added).join(", ");
+    assert_eq!(rust("fn a() { std::process::exit(0); }\n"), "EndsProcess std::process::exit");
+    assert_eq!(
+        rust("fn main() { std::process::exit(2); }\n"),
+        "EndsProcess std::process::exit",
+        "in a library"
+    );
+    let program = |language: Language, added: &str| {
+        new_tricks(language, FileSide::Program, "", added, &BTreeSet::new()).len()
+    };
+    let main = "fn main() { std::process::exit(2); }\n";
+    assert_eq!(program(Language::Rust, main), 0);
+    assert_eq!(program(Language::Rust, "fn main() {}\nfn a() { std::process::exit(0); }\n"), 1);
+    assert_eq!(program(Language::Rust, &format!("{main}fn a() {{ main(); }}\n")), 1);
+    assert_eq!(program(Language::Rust, &format!("mod a {{ {main} }}\n")), 1);
+    let go = |added: &str| found(Language::Go, "", added).join(", ");
+    assert_eq!(go("package a\n\nfunc init() { os.Exit(0) }\n"), "EndsProcess os.Exit");
+    assert_eq!(program(Language::Go, "package main\n\nfunc main() { os.Exit(2) }\n"), 0);
+    assert_eq!(program(Language::Go, "package main\n\nfunc main() {}\n\nfunc init() { os.Exit(0) }\n"), 1);
+}
+
+// TE-06
+#[test]
+fn names_of_one_file_reach_only_files_near_it() {
+    let lines = (0..200).map(|at| format!("    w{at} = {at}\n")).collect::<String>();
+    let texts: Vec<(String, String)> = (0..300)
+        .map(|at| {
+            (
+                format!("app/m{at}.py"),
+                format!("import m{}\n\ndef f{at}():\n{lines}    return g{at}()\n", at + 1),
+            )
+        })
+        .collect();
+    let before: Vec<String> = (0..300).map(|at| format!("def f{at}():\n    return 1\n")).collect();
+    let files: Vec<ChangedCode<'_>> = texts
+        .iter()
+        .zip(&before)
+        .map(|((path, after), before)| ChangedCode { path, language: Language::Python, before, after })
+        .collect();
+    let in_use = names_in_use(&files);
+    assert!(in_use["app/m1.py"].contains("g0"));
+    assert!(!in_use["app/m1.py"].contains("g1"));
+    assert!(in_use["app/m3.py"].contains("g0"), "m0, m1 and m2 hand it on");
+    assert!(!in_use["app/m9.py"].contains("g0"), "a long chain costs no more than its parts");
+    assert_eq!(in_use.len(), 299);
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn found(language: Language, side: FileSide, before: &str, after: &str) -> Vec<String> {
-    new_tricks(language, side, before, after)
+    new_tricks(language, side, before, after, &BTreeSet::new())
         .into_iter()
         .map(|trick| format!("{:?} {}", trick.kind, trick.subject))
         .collect()

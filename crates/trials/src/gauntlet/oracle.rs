@@ -44,7 +44,8 @@ pub fn judge(
     let (from, to) = (arena.checkout().display().to_string(), clone.display().to_string());
     tools.git(arena.root(), &["clone", "--quiet", "--no-hardlinks", "--branch", "work", &from, &to])?;
     let source = clone.join(project.source);
-    fs::remove_dir_all(&source).map_err(|error| {
+    let removed = if source.is_dir() { fs::remove_dir_all(&source) } else { fs::remove_file(&source) };
+    removed.map_err(|error| {
         CommandFailure::user(format!("{} cannot be removed", source.display()), "")
             .caused_by(error.to_string())
     })?;

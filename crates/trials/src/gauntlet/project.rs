@@ -37,7 +37,7 @@ pub struct SampleProject {
     name: ProjectName,
     /// The request to the agents.
     pub request: &'static str,
-    /// The folder with the work. The oracle takes everything else from the base.
+    /// The folder or file with the work. The oracle takes everything else from the base.
     pub source: &'static str,
     /// The command that runs the original tests and those of the oracle.
     pub command: &'static [&'static str],
@@ -238,7 +238,7 @@ static JEST: SampleProject = SampleProject {
 static GO: SampleProject = SampleProject {
     name: ProjectName::Go,
     request: SLUGS,
-    source: ".",
+    source: "slug.go",
     command: &["go", "test", "./..."],
     judge: None,
     needs: Needs::Go,
