@@ -23,7 +23,7 @@ pub(super) const PAUSE_FACTOR: u32 = 50;
 
 /// Returns whether the processes must be measured because of a limit.
 pub(super) fn is_needed(limits: &ProcessLimits) -> bool {
-    limits.processes.is_some() || limits.memory_of_all.is_some()
+    limits.processes.is_some() || limits.memory.is_some() || limits.memory_of_all.is_some()
 }
 
 /// Measures the processes of a family, and returns the limit that they exceed.
@@ -31,6 +31,10 @@ pub(super) fn exceeded_limit(family: &Family, limits: &ProcessLimits) -> Option<
     let descendants = family.descendants();
     if let Some(limit) = limits.processes.filter(|limit| descendants.len() as u64 > *limit) {
         return Some(ExceededLimit::Processes(limit));
+    }
+    let exceeds = |limit: &u64| descendants.iter().any(|stat| stat.process.memory() > *limit);
+    if let Some(limit) = limits.memory.filter(exceeds) {
+        return Some(ExceededLimit::Memory(limit));
     }
     let limit = limits.memory_of_all?;
     (used_memory(&descendants, limit) > limit).then_some(ExceededLimit::Memory(limit))

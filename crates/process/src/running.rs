@@ -89,9 +89,6 @@ impl Running {
             _disk: None,
         };
         running._disk = disk.transpose()?;
-        if let (Some(memory), None) = (job.limits.memory, &job.confine) {
-            crate::confine::limit_memory_of(leader, memory)?;
-        }
         running.start_threads(job.stdin.clone(), watch)?;
         Ok(running)
     }
