@@ -21,6 +21,9 @@ const TOOLCHAIN_FOLDERS: &[&str] = &[
     ".conda",
     ".virtualenvs",
     "miniconda3",
+    "miniforge3",
+    "mambaforge",
+    "micromamba",
     "anaconda3",
     ".cache",
     "go",
@@ -88,7 +91,13 @@ impl Privacy {
         let mut shown: Vec<PathBuf> = TOOLCHAIN_FOLDERS.iter().map(|folder| home.join(folder)).collect();
         shown.extend(TOOLCHAIN_VARIABLES.iter().filter_map(|name| value(name)));
         let path = environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
-        shown.extend(std::env::split_paths(&path));
+        let programs: Vec<PathBuf> = std::env::split_paths(&path).collect();
+        // An environment of Python or Conda needs more than its programs.
+        let is_environment =
+            |folder: &&Path| ["pyvenv.cfg", "conda-meta"].iter().any(|mark| folder.join(mark).exists());
+        let environments = programs.iter().filter_map(|folder| folder.parent()).filter(is_environment);
+        shown.extend(environments.map(Path::to_path_buf));
+        shown.extend(programs);
         // The home folder, or a folder that contains it, would expose everything.
         shown.retain(|folder| folder.starts_with(home) && folder != home && folder.exists());
         shown.sort();
@@ -107,15 +116,19 @@ mod tests {
     fn only_toolchains_in_a_home_folder_are_shown_without_their_credentials() {
         let temp = tempfile::tempdir().expect("temp");
         let home = temp.path();
-        for folder in [".ssh", ".cargo/bin", "tools/bin", "own"] {
+        for folder in [".ssh", ".cargo/bin", "tools/bin", "own", "envs/one/bin"] {
             std::fs::create_dir_all(home.join(folder)).expect("folder");
         }
+        std::fs::write(home.join("envs/one/pyvenv.cfg"), "").expect("file");
         std::fs::write(home.join(".cargo/credentials.toml"), "token").expect("file");
-        let path = format!("{}:/usr/bin:{}", home.join("tools/bin").display(), home.display());
+        let folders =
+            [home.join("tools/bin"), "/usr/bin".into(), home.join("envs/one/bin"), home.to_path_buf()];
+        let path = std::env::join_paths(folders).expect("a path").into_string().expect("text");
         let environment = BTreeMap::from([("PATH".into(), path.into())]);
         let privacy = Privacy::of_home(home, &environment);
         assert_eq!(privacy.hidden, [home.to_path_buf(), home.join(".cargo/credentials.toml")]);
-        assert_eq!(privacy.shown, [home.join(".cargo"), home.join("tools/bin")]);
+        let shown = [".cargo", "envs/one", "envs/one/bin", "tools/bin"].map(|folder| home.join(folder));
+        assert_eq!(privacy.shown, shown);
         assert_eq!(Privacy::of_home(Path::new("/"), &environment), Privacy::default());
     }
 }
