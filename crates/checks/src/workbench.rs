@@ -178,7 +178,7 @@ impl<'b> Workbench<'b> {
         remove(&self.setup.scratch)?;
         private_folder(&self.setup.scratch)?;
         let root = self.setup.repository.root();
-        let installed = link(root, self.tree.path(), self.setup.installed_for)?;
+        let installed = link(root, self.tree.path(), self.setup.installed_for)?.reads;
         let BenchSetup { sandbox, scratch, .. } = &self.setup;
         self.sandbox = sandbox.in_tree(self.tree.path(), scratch, installed, &self.environment);
         Ok(())

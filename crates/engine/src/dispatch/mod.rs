@@ -34,6 +34,7 @@ use remand_agents::driver::{AgentReport, DispatchContext, Driver, Permissions, S
 use remand_agents::output::{AgentActivity, OutputReader};
 use remand_agents::rehearsal::DispatchInfo;
 use remand_agents::submission::Terms;
+use remand_checks::AddedPackages;
 use remand_contract::{Expectation, SchemaId};
 use remand_git::{Aftermath, ChangedPath, Inventory, KeepIgnored, Leftover, Reach, TreeId, remove};
 use remand_kernel::change::Digest;
@@ -88,8 +89,8 @@ struct Prepared<'b> {
     driver: &'b dyn Driver,
     /// The agent's home.
     home: PathBuf,
-    /// Folders of the user's checkout with installed packages that the tree links to.
-    packages: Vec<PathBuf>,
+    /// The packages and files of the user's checkout that were added to the tree.
+    packages: AddedPackages,
     /// The session to resume.
     session: Option<Session>,
     /// The file that the session was saved in.
@@ -298,7 +299,7 @@ fn prepare<'b>(
         choice,
         driver,
         home,
-        packages: Vec::new(),
+        packages: AddedPackages::default(),
         session_file: resumed.as_ref().map(|resumed| resumed.file.clone()),
         session: resumed.map(|resumed| resumed.session),
         folder,
@@ -478,8 +479,7 @@ impl Prepared<'_> {
 
     /// Removes the links, because they are not part of the work.
     fn unlink_packages(&self) -> Result<(), Trouble> {
-        let checkout = self.job.site.repository().root();
-        Ok(remand_checks::unlink(checkout, self.lane.work.path(), &self.packages)?)
+        Ok(remand_checks::unlink(self.lane.work.path(), &self.packages)?)
     }
 
     /// What the agent left in the tree. If git fails only because of that, the agent is at fault.

@@ -4,6 +4,7 @@ use super::{Prepared, note};
 use crate::asked_hosts;
 use crate::site::Trouble;
 use remand_agents::driver::{Launch, read_agent_file};
+use remand_checks::{NO_NETWORK, TARGET_FOLDER};
 use remand_git::remove;
 use remand_ledger::fact::{Note, NoteKind};
 use remand_process::confine::{Enforcement, Policy, Privacy, PrivateFolders, TEMPORARY_FOLDERS, programs};
@@ -39,6 +40,19 @@ fn java_options(earlier: Option<OsString>, home: &Path, user_home: &Path) -> OsS
     options
 }
 
+/// The user's name in git, for tests that make commits in repositories of their own.
+fn git_settings(prepared: &Prepared<'_>) -> Result<String, Trouble> {
+    let repository = prepared.job.site.repository();
+    let mut text = String::new();
+    for (section, key) in [("user", "name"), ("user", "email"), ("init", "defaultBranch")] {
+        if let Some(value) = repository.setting(&format!("{section}.{key}"))? {
+            let value = value.replace('\\', "\\\\").replace('"', "\\\"");
+            text.push_str(&format!("[{section}]\n\t{key} = \"{value}\"\n"));
+        }
+    }
+    Ok(text)
+}
+
 /// The agent's process, ready to start.
 pub fn process(prepared: &Prepared<'_>) -> Result<ProcessJob, Trouble> {
     let context = prepared.context();
@@ -59,6 +73,13 @@ pub fn process(prepared: &Prepared<'_>) -> Result<ProcessJob, Trouble> {
         let options = java_options(earlier, &home, Path::new(&settings.user_home));
         process.environment.insert(JAVA_OPTIONS.into(), options);
     }
+    if !prepared.role.network {
+        process.environment.extend(NO_NETWORK.map(|(name, value)| (name.into(), value.into())));
+    }
+    if prepared.job.site.pinned.checks.iter().any(|check| check.environment.contains_key(TARGET_FOLDER)) {
+        process.environment.insert(TARGET_FOLDER.into(), home.join("target").into_os_string());
+    }
+    write_into_home(&home, Path::new(".gitconfig"), git_settings(prepared)?.as_bytes())?;
     let requested = std::mem::take(&mut launch.environment);
     process.environment.extend(requested.into_iter().map(|(name, value)| (name.into(), value)));
     process.stdin = std::mem::take(&mut launch.stdin);
@@ -130,7 +151,7 @@ fn policy(prepared: &Prepared<'_>, process: &ProcessJob, launch: Launch) -> Poli
         settings.repository.common_dir().to_path_buf(),
     ]);
     private.shown.extend(launch.reads);
-    private.shown.extend(prepared.packages.iter().cloned());
+    private.shown.extend(prepared.packages.reads.iter().cloned());
     private.shown.extend(settings.sandbox.readable(home));
     private.shown.extend([prepared.folder.root().to_path_buf(), settings.program.clone()]);
     private.shown.extend(Some(tree).filter(|_| prepared.role.tree));
