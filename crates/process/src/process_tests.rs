@@ -499,6 +499,12 @@ fn a_process_cannot_use_more_memory_than_its_limit() {
     let mut job = shell(folder.path(), script);
     job.limits.memory = Some(50_000_000);
     assert_eq!(run_job(&job).exceeded, Some(ExceededLimit::Memory(50_000_000)));
+    // The first process too.
+    let hog = "import time; kept = bytearray(b'1' * 190_000_000); time.sleep(2)";
+    let mut first = ProcessJob::standalone(["python3", "-c", hog], folder.path(), "hog");
+    first.environment = job.environment.clone();
+    first.limits.memory = job.limits.memory;
+    assert_eq!(run_job(&first).exceeded, Some(ExceededLimit::Memory(50_000_000)));
     job.limits.memory = None;
     assert_eq!(run_job(&job).stdout.text().trim(), "190000000");
 }

@@ -130,7 +130,7 @@ impl Running {
                     if let Some(exceeded) = meter::exceeded_limit(&self.family, limits) {
                         return Cause::Exceeded(exceeded);
                     }
-                    next_measurement = Instant::now() + before.elapsed() * meter::PAUSE_FACTOR;
+                    next_measurement = Instant::now() + meter::pause(before.elapsed(), limits);
                 }
                 None => {}
             }

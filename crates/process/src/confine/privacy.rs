@@ -67,6 +67,11 @@ const CREDENTIALS: &[&str] = &[
     ".cache/keyring",
 ];
 
+/// Files of environments of Python and Conda with addresses and passwords of package servers, and variables that activation
+/// sets. They stay hidden too.
+const SECRETS_OF_ENVIRONMENTS: &[&str] =
+    &["pip.conf", ".condarc", "conda-meta/state", "etc/conda/activate.d", "etc/conda/env_vars.d"];
+
 /// Environment variables that point to a toolchain's folder.
 const TOOLCHAIN_VARIABLES: &[&str] =
     &["CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOMODCACHE", "NVM_DIR", "JAVA_HOME", "PYENV_ROOT"];
@@ -102,7 +107,27 @@ impl Privacy {
         shown.retain(|folder| folder.starts_with(home) && folder != home && folder.exists());
         shown.sort();
         shown.dedup();
-        Privacy { hidden, shown }
+        let mut privacy = Privacy { hidden, shown: Vec::new() };
+        privacy.show_packages(shown);
+        privacy
+    }
+
+    /// Hides folders, also where one of them was shown, as the root of an environment may be.
+    pub fn hide(&mut self, folders: impl IntoIterator<Item = PathBuf>) {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        for folder in folders {
+            self.shown.retain(|shown| real(shown) != real(&folder));
+            self.hidden.push(folder);
+        }
+    }
+
+    /// Shows folders of toolchains and packages, without the secrets of those that are an environment.
+    pub fn show_packages(&mut self, folders: impl IntoIterator<Item = PathBuf>) {
+        for folder in folders {
+            let secrets = SECRETS_OF_ENVIRONMENTS.iter().map(|path| folder.join(path));
+            self.hidden.extend(secrets.filter(|path| path.exists()));
+            self.shown.push(folder);
+        }
     }
 }
 
@@ -120,15 +145,37 @@ mod tests {
             std::fs::create_dir_all(home.join(folder)).expect("folder");
         }
         std::fs::write(home.join("envs/one/pyvenv.cfg"), "").expect("file");
+        std::fs::write(home.join("envs/one/pip.conf"), "index-url = https://me:word@host").expect("file");
         std::fs::write(home.join(".cargo/credentials.toml"), "token").expect("file");
         let folders =
             [home.join("tools/bin"), "/usr/bin".into(), home.join("envs/one/bin"), home.to_path_buf()];
         let path = std::env::join_paths(folders).expect("a path").into_string().expect("text");
         let environment = BTreeMap::from([("PATH".into(), path.into())]);
         let privacy = Privacy::of_home(home, &environment);
-        assert_eq!(privacy.hidden, [home.to_path_buf(), home.join(".cargo/credentials.toml")]);
+        let hidden = ["", ".cargo/credentials.toml", "envs/one/pip.conf"].map(|path| home.join(path));
+        assert_eq!(privacy.hidden, hidden);
         let shown = [".cargo", "envs/one", "envs/one/bin", "tools/bin"].map(|folder| home.join(folder));
         assert_eq!(privacy.shown, shown);
         assert_eq!(Privacy::of_home(Path::new("/"), &environment), Privacy::default());
+    }
+
+    // CORE-05 EP-30
+    #[test]
+    fn a_checkout_that_is_itself_an_environment_stays_hidden() {
+        let temp = tempfile::tempdir().expect("temp");
+        let home = temp.path().canonicalize().expect("a path");
+        let checkout = home.join("shop");
+        std::fs::create_dir_all(checkout.join("bin")).expect("folder");
+        for file in ["pyvenv.cfg", ".env", "pip.conf"] {
+            std::fs::write(checkout.join(file), "").expect("file");
+        }
+        let environment = BTreeMap::from([("PATH".into(), checkout.join("bin").into_os_string())]);
+        let mut privacy = Privacy::of_home(&home, &environment);
+        assert!(privacy.shown.contains(&checkout));
+        privacy.hide([checkout.clone()]);
+        assert_eq!(privacy.shown, [checkout.join("bin")]);
+        let readable = super::super::readable::readable(&privacy.hidden, &privacy.shown);
+        let inside: Vec<_> = readable.into_iter().filter(|path| path.starts_with(&checkout)).collect();
+        assert_eq!(inside, [checkout.join("bin")]);
     }
 }
