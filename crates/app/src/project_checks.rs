@@ -21,7 +21,9 @@ pub fn specs(
     let detected = if config.detect { Detected::Used } else { Detected::Ignored };
     let mut specs = remand_checks::specs(found, detected, &config.checks)
         .map_err(|error| CommandFailure::user(error.to_string(), "correct `[checks]` in remand.toml"))?;
-    let usual = remand_checks::usual_copies(repository.root(), &tracked(repository, base)?);
+    let tree = repository.tree_of(base)?;
+    let committed = |file: &Path| repository.read(&tree, file).ok().flatten();
+    let usual = remand_checks::usual_copies(repository.root(), &tracked(repository, base)?, &committed);
     for spec in &mut specs {
         spec.copies = usual.iter().chain(&config.sandbox.copies).cloned().collect();
     }

@@ -4,6 +4,7 @@
 //! They are copied and not linked, because programs look for the rest of the project next to the real path of such a file.
 
 use super::spec::CheckSpec;
+use remand_git::{GitError, has_real_parents, remove_inside};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -24,27 +25,39 @@ const VERSION_FILES: [&[&str]; 4] = [
     &["tool", "pdm", "version", "write_to"],
 ];
 
-/// What projects with these committed files usually need of the checkout, relative to the root.
-pub fn usual(checkout: &Path, files: &[String]) -> Vec<String> {
+/// What projects with these committed files usually need of the checkout, relative to the root. `committed` reads one of
+/// these files as it is in the commit, since a change of it must not choose what is copied.
+pub fn usual(checkout: &Path, files: &[String], committed: &dyn Fn(&Path) -> Option<Vec<u8>>) -> Vec<String> {
     let tracked: BTreeSet<&Path> = files.iter().map(Path::new).collect();
     let is_tracked = |path: &Path| tracked.iter().any(|file| file.starts_with(path));
+    let is = |path: &Path, is_kind: fn(&fs::FileType) -> bool| {
+        is_real(checkout, path)
+            && checkout.join(path).symlink_metadata().is_ok_and(|found| is_kind(&found.file_type()))
+    };
     let mut found = BTreeSet::new();
     for file in &tracked {
         let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else { continue };
         let packages = PACKAGES.iter().filter(|(marker, _)| name == *marker);
-        found.extend(packages.map(|(_, packages)| folder.join(packages)));
+        let packages = packages.map(|(_, packages)| folder.join(packages));
+        found.extend(packages.filter(|path| is(path, fs::FileType::is_dir)));
         if name == "pyproject.toml" {
-            found.extend(version_files(&checkout.join(file)).into_iter().map(|path| folder.join(path)));
+            let text = committed(file).and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
+            let named = version_files(&text).into_iter().map(|path| folder.join(path));
+            found.extend(named.filter(|path| is_version_file(path) && is(path, fs::FileType::is_file)));
         }
     }
-    found.retain(|path| is_plain(path) && checkout.join(path).exists() && !is_tracked(path));
+    found.retain(|path| !is_tracked(path));
     found.into_iter().filter_map(|path| path.to_str().map(str::to_string)).collect()
 }
 
-fn version_files(manifest: &Path) -> Vec<String> {
-    let Ok(table) = fs::read_to_string(manifest).unwrap_or_default().parse::<Table>() else {
-        return Vec::new();
-    };
+/// Whether a path looks like code with a version. The repository names the path, and could name a file with secrets.
+fn is_version_file(path: &Path) -> bool {
+    let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+    path.extension().is_some_and(|extension| extension == "py") && name.contains("version")
+}
+
+fn version_files(manifest: &str) -> Vec<String> {
+    let Ok(table) = manifest.parse::<Table>() else { return Vec::new() };
     let table = Value::Table(table);
     let value =
         |path: &&[&str]| path.iter().try_fold(&table, |table, key| table.get(key)).and_then(Value::as_str);
@@ -54,23 +67,48 @@ fn version_files(manifest: &Path) -> Vec<String> {
 /// The paths that the checks need, relative to the root; each inside the checkout.
 pub fn wanted(checkout: &Path, specs: &[CheckSpec]) -> BTreeSet<PathBuf> {
     let all = specs.iter().flat_map(|spec| &spec.copies).map(PathBuf::from);
-    all.filter(|path| is_plain(path) && checkout.join(path).symlink_metadata().is_ok()).collect()
+    all.filter(|path| is_real(checkout, path) && checkout.join(path).symlink_metadata().is_ok()).collect()
 }
 
-fn is_plain(path: &Path) -> bool {
-    path.components().all(|part| matches!(part, Component::Normal(_))) && path.components().next().is_some()
+/// Whether a path stays inside the checkout, also where that contains links.
+fn is_real(checkout: &Path, path: &Path) -> bool {
+    let is_plain = path.components().all(|part| matches!(part, Component::Normal(_)));
+    is_plain && path.components().next().is_some() && has_real_parents(checkout, path)
 }
 
-/// Copies a file or folder; returns false if the tree itself has something at this path.
-pub fn copy(from: &Path, to: &Path) -> io::Result<bool> {
+/// Removes the copies that an earlier check or agent left in a tree, except what the content of the tree itself has.
+pub fn remove_old(
+    checkout: &Path,
+    tree: &Path,
+    specs: &[CheckSpec],
+    content: &[PathBuf],
+) -> Result<(), GitError> {
+    let is_own = |path: &Path| content.iter().any(|file| file.starts_with(path) || path.starts_with(file));
+    let copies = wanted(checkout, specs).into_iter().filter(|path| !is_own(path));
+    copies.into_iter().try_for_each(|path| remove_inside(tree, &path))
+}
+
+/// Copies a file or folder, unless the tree itself has something at this path; returns whether the tree has the copy.
+/// Unreadable parts are left out and added to `left_out`.
+pub fn copy(from: &Path, to: &Path, left_out: &mut Vec<PathBuf>) -> io::Result<bool> {
     if to.symlink_metadata().is_ok() {
         return Ok(false);
     }
-    copy_entry(from, to)?;
-    Ok(true)
+    copy_entry(from, to, left_out)?;
+    Ok(to.symlink_metadata().is_ok())
 }
 
-fn copy_entry(from: &Path, to: &Path) -> io::Result<()> {
+fn copy_entry(from: &Path, to: &Path, left_out: &mut Vec<PathBuf>) -> io::Result<()> {
+    match try_copy(from, to, left_out) {
+        Err(error) if [io::ErrorKind::PermissionDenied, io::ErrorKind::NotFound].contains(&error.kind()) => {
+            left_out.push(from.to_path_buf());
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+fn try_copy(from: &Path, to: &Path, left_out: &mut Vec<PathBuf>) -> io::Result<()> {
     let kind = from.symlink_metadata()?.file_type();
     if kind.is_symlink() {
         return symlink(fs::read_link(from)?, to);
@@ -79,10 +117,11 @@ fn copy_entry(from: &Path, to: &Path) -> io::Result<()> {
         return fs::copy(from, to).map(drop);
     }
     if kind.is_dir() {
+        let entries = fs::read_dir(from)?;
         fs::create_dir(to)?;
-        for entry in fs::read_dir(from)? {
+        for entry in entries {
             let name = entry?.file_name();
-            copy_entry(&from.join(&name), &to.join(&name))?;
+            copy_entry(&from.join(&name), &to.join(&name), left_out)?;
         }
     }
     // Pipes and sockets are not data.
@@ -112,6 +151,7 @@ mod tests {
     use super::*;
     use crate::{CheckAction, link, unlink};
     use remand_kernel::evidence::Tier;
+    use std::os::unix::fs::PermissionsExt;
 
     // UP-03
     #[test]
@@ -141,7 +181,8 @@ mod tests {
         ]
         .map(str::to_string)
         .into();
-        let copies = usual(&checkout, &files);
+        let committed = |file: &Path| fs::read(tree.join(file)).ok();
+        let copies = usual(&checkout, &files, &committed);
         assert_eq!(copies, ["src/box/_version.py", "vendor"]);
         let mut spec = CheckSpec::new("unit", Tier::Two, CheckAction::argv(&["vendor/bin/unit"]));
         spec.copies = [copies, vec!["../secret".to_string(), "own/vendor/kept".to_string()]].concat();
@@ -153,5 +194,74 @@ mod tests {
         assert_ne!(fingerprint(&checkout, &[spec]), before);
         unlink(&tree, &added).unwrap();
         assert!(!tree.join("vendor").exists() && tree.join("own/vendor/kept").exists());
+    }
+
+    // UP-03 CORE-05
+    #[test]
+    fn a_manifest_can_name_only_a_real_file_with_a_version_and_only_as_it_is_committed() {
+        let temp = tempfile::tempdir().unwrap();
+        let checkout = temp.path();
+        for folder in ["src", "secret"] {
+            fs::create_dir(checkout.join(folder)).unwrap();
+        }
+        for file in [".env", "src/settings.py", "src/_version.py", "src/_version.txt", "secret/version.py"] {
+            fs::write(checkout.join(file), "").unwrap();
+        }
+        symlink("../.env", checkout.join("src/linked_version.py")).unwrap();
+        symlink("secret", checkout.join("link")).unwrap();
+        let files = ["pyproject.toml".to_string()];
+        let copied = |path: &str| {
+            let manifest = format!("[tool.setuptools_scm]\nversion_file = \"{path}\"\n");
+            fs::write(checkout.join("pyproject.toml"), manifest.replace(path, "src/_version.py")).unwrap();
+            usual(checkout, &files, &|_| Some(manifest.clone().into_bytes()))
+        };
+        assert_eq!(copied("src/_version.py"), ["src/_version.py"]);
+        let refused = [
+            ".env",
+            "src/settings.py",
+            "src/_version.txt",
+            "src",
+            "src/linked_version.py",
+            "link/version.py",
+        ];
+        for path in refused {
+            assert_eq!(copied(path), Vec::<String>::new(), "{path}");
+        }
+        let mut spec = CheckSpec::new("unit", Tier::Two, CheckAction::argv(&["true"]));
+        spec.copies = vec!["link/version.py".to_string(), "secret".to_string()];
+        assert_eq!(wanted(checkout, &[spec]), BTreeSet::from([PathBuf::from("secret")]));
+    }
+
+    // UP-03
+    #[test]
+    fn an_old_copy_is_replaced_and_an_unreadable_file_is_left_out() {
+        let temp = tempfile::tempdir().unwrap();
+        let (checkout, tree) = (temp.path().join("checkout"), temp.path().join("tree"));
+        for folder in ["build", "own"] {
+            fs::create_dir_all(checkout.join(folder)).unwrap();
+            fs::create_dir_all(tree.join(folder)).unwrap();
+        }
+        fs::write(checkout.join("build/data"), "old").unwrap();
+        fs::write(checkout.join("own/kept"), "of the checkout").unwrap();
+        fs::write(tree.join("own/kept"), "of the tree").unwrap();
+        fs::remove_dir(tree.join("build")).unwrap();
+        let mut spec = CheckSpec::new("unit", Tier::Two, CheckAction::argv(&["true"]));
+        spec.copies = ["build", "own/kept"].map(str::to_string).into();
+        let specs = [spec];
+        link(&checkout, &tree, &specs).unwrap();
+        fs::write(checkout.join("build/data"), "new").unwrap();
+        fs::write(checkout.join("build/locked"), "").unwrap();
+        fs::set_permissions(checkout.join("build/locked"), fs::Permissions::from_mode(0o000)).unwrap();
+        // Root can read everything.
+        let unreadable = fs::read(checkout.join("build/locked")).is_err();
+        remove_old(&checkout, &tree, &specs, &[PathBuf::from("own/kept")]).unwrap();
+        let linked = link(&checkout, &tree, &specs).unwrap();
+        assert_eq!(fs::read_to_string(tree.join("build/data")).unwrap(), "new");
+        assert_eq!(fs::read_to_string(tree.join("own/kept")).unwrap(), "of the tree");
+        let left_out = [checkout.join("build/locked")];
+        assert_eq!(linked.left_out, if unreadable { left_out.to_vec() } else { Vec::new() });
+        let (gone, mut left_out) = (checkout.join("gone"), Vec::new());
+        assert!(!copy(&gone, &tree.join("gone"), &mut left_out).unwrap());
+        assert_eq!(left_out, [gone]);
     }
 }

@@ -33,6 +33,8 @@ pub struct AddedPackages {
     pub added: Vec<PathBuf>,
     /// The folders outside the tree that it needs.
     pub reads: Vec<PathBuf>,
+    /// Files of the checkout that were not copied, because they cannot be read.
+    pub left_out: Vec<PathBuf>,
 }
 
 /// The Python environments whose programs the checks name, relative to the root.
@@ -79,7 +81,20 @@ pub fn environments(checkout: &Path, specs: &[CheckSpec]) -> BTreeMap<PathBuf, P
         Some((folder.join(found.path), found.source))
     });
     let named = named_environments(specs).into_iter().map(|path| (path.clone(), checkout.join(path)));
-    named.chain(nearby).collect()
+    let is_usable = |(path, from): &(PathBuf, PathBuf)| {
+        !path.as_os_str().is_empty() && has_real_parents(checkout, path) && is_below_or_beside(checkout, from)
+    };
+    named.chain(nearby).filter(is_usable).collect()
+}
+
+/// Whether a folder is an environment that does not contain the checkout: all of it can be read.
+fn is_below_or_beside(checkout: &Path, environment: &Path) -> bool {
+    let is_marked = ["pyvenv.cfg", "conda-meta"].iter().any(|mark| environment.join(mark).exists());
+    let contains_checkout = || match (checkout.canonicalize(), environment.canonicalize()) {
+        (Ok(checkout), Ok(environment)) => checkout.starts_with(environment),
+        (Err(_), _) | (_, Err(_)) => true,
+    };
+    is_marked && environment.join(PROGRAMS).is_dir() && !contains_checkout()
 }
 
 /// The file of a program that a check names with a path. It may be in an environment outside the checkout.
@@ -134,7 +149,9 @@ pub fn link(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<Add
             linked.added.push(path);
         }
     }
-    linked.added.extend(add_copies(checkout, tree, specs)?.added);
+    let copies = add_copies(checkout, tree, specs)?;
+    linked.added.extend(copies.added);
+    linked.left_out = copies.left_out;
     Ok(linked)
 }
 
@@ -145,7 +162,7 @@ pub fn add_copies(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Resu
         let to = tree.join(&path);
         // An agent may have replaced a folder with a link; nothing is written through that link.
         let has_folder = has_real_parents(tree, &path) && to.parent().is_some_and(Path::is_dir);
-        if has_folder && copied::copy(&checkout.join(&path), &to)? {
+        if has_folder && copied::copy(&checkout.join(&path), &to, &mut copies.left_out)? {
             copies.added.push(path);
         }
     }
@@ -154,7 +171,7 @@ pub fn add_copies(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Resu
 
 /// Adds what hooks may need to the tree that they run in.
 pub fn hook_files(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<HookFiles> {
-    let AddedPackages { added, reads } = link(checkout, tree, specs)?;
+    let AddedPackages { added, reads, .. } = link(checkout, tree, specs)?;
     Ok(HookFiles { added, reads })
 }
 
@@ -253,7 +270,11 @@ impl Linking<'_> {
         let inside = real.strip_prefix(self.checkout).ok();
         let is_installed = |path: &Path| {
             path.components().any(|part| part.as_os_str() == NODE_MODULES)
-                || path.ancestors().any(|above| is_environment(&self.checkout.join(above)))
+                // The checkout itself may be an environment too.
+                || path
+                    .ancestors()
+                    .filter(|above| !above.as_os_str().is_empty())
+                    .any(|above| is_environment(&self.checkout.join(above)))
         };
         let in_repository = inside.filter(|path| !is_installed(path));
         Ok(in_repository.map_or(real.clone(), |path| self.tree.join(path)))
@@ -271,8 +292,8 @@ fn link_programs(from: &Path, to: &Path) -> io::Result<()> {
         let is_script = entry.metadata().is_ok_and(|found| found.is_file() && found.len() <= MAX_SCRIPT);
         let text = is_script.then(|| std::fs::read_to_string(entry.path()).ok()).flatten();
         let renamed = text.and_then(|text| {
-            let name = names.iter().rfind(|name| text.contains(&*name.to_string_lossy()))?;
-            Some(text.replace(&*name.to_string_lossy(), &to.to_string_lossy()))
+            let rename = |name: &PathBuf| renamed(&text, &name.to_string_lossy(), &to.to_string_lossy());
+            names.iter().rev().find_map(rename)
         });
         match renamed {
             Some(text) => {
@@ -284,6 +305,23 @@ fn link_programs(from: &Path, to: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// A text with another path instead of this one and of paths inside it; `None` if it has no such path.
+fn renamed(text: &str, from: &str, to: &str) -> Option<String> {
+    let mut result = String::new();
+    let mut parts = text.split(from).peekable();
+    let mut is_changed = false;
+    let continues = |next: char| next.is_alphanumeric() || ['-', '_', '.'].contains(&next);
+    while let Some(part) = parts.next() {
+        result.push_str(part);
+        let Some(next) = parts.peek() else { break };
+        // Otherwise it is the start of the name of another folder.
+        let is_whole = !next.starts_with(continues) && !part.ends_with(continues);
+        is_changed |= is_whole;
+        result.push_str(if is_whole { to } else { from });
+    }
+    is_changed.then_some(result)
 }
 
 #[cfg(test)]
@@ -359,6 +397,57 @@ mod tests {
         assert!(!tree.join("packages/core/node_modules").exists());
         fs::write(modules.join(".package-lock.json"), "{}").unwrap();
         assert_ne!(installed(&checkout, &[spec]), before);
+    }
+
+    #[test]
+    fn only_whole_paths_in_scripts_are_renamed() {
+        let text = "#!/a/env/bin/python\nx = '/a/env'; y = '/a/env2/bin:/a/env-old'; z = '/b/a/env'\n";
+        let expected = "#!/t/v/bin/python\nx = '/t/v'; y = '/a/env2/bin:/a/env-old'; z = '/b/a/env'\n";
+        assert_eq!(renamed(text, "/a/env", "/t/v").unwrap(), expected);
+        assert_eq!(renamed("/a/env2", "/a/env", "/t/v"), None);
+    }
+
+    // UP-03 CORE-05
+    #[test]
+    fn only_environments_inside_the_checkout_are_shown_whatever_a_command_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let (checkout, tree) = (folder.path().join("checkout"), folder.path().join("tree"));
+        for path in ["bin", "secret/bin", "data", "real/env/bin", "good/bin"] {
+            fs::create_dir_all(checkout.join(path)).unwrap();
+        }
+        for path in ["", "real/env", "good", "data"] {
+            fs::write(checkout.join(path).join("pyvenv.cfg"), "").unwrap();
+        }
+        for path in ["bin", "secret/bin", "real/env/bin", "good/bin"] {
+            fs::write(checkout.join(path).join("python"), "").unwrap();
+        }
+        symlink("real", checkout.join("link")).unwrap();
+        symlink(".", checkout.join("again")).unwrap();
+        fs::create_dir(&tree).unwrap();
+        fs::write(tree.join(LINK_MARKER), "").unwrap();
+        fs::write(tree.join("kept"), "").unwrap();
+        let named = "./bin/python secret/bin/python data/bin/python again/bin/python link/env/bin/python \
+                     good/bin/python x; venv/bin/pip";
+        let mut spec = CheckSpec::new("own", Tier::Two, CheckAction::Shell(named.to_string()));
+        spec.folder = String::new();
+        let linked = link(&checkout, &tree, &[spec]).unwrap();
+        assert_eq!(linked.added, [PathBuf::from("good")]);
+        assert_eq!(linked.reads, [checkout.join("good")]);
+        assert!(tree.join("kept").exists());
+    }
+
+    #[test]
+    fn a_package_of_a_checkout_that_is_an_environment_comes_from_the_work_tree() {
+        let folder = tempfile::tempdir().unwrap();
+        let checkout = folder.path().canonicalize().unwrap();
+        for path in ["bin", "packages/local"] {
+            fs::create_dir_all(checkout.join(path)).unwrap();
+        }
+        fs::write(checkout.join("pyvenv.cfg"), "").unwrap();
+        fs::write(checkout.join("bin/python"), "").unwrap();
+        let linking = Linking { checkout: &checkout, tree: Path::new("/tree") };
+        let target = linking.target(&checkout.join("packages/local")).unwrap();
+        assert_eq!(target, Path::new("/tree/packages/local"));
     }
 
     // OT-23

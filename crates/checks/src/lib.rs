@@ -73,7 +73,7 @@ pub use affected::{LeftOut, TaskChange, left_out};
 pub use choice::{CheckChoice, CommandLine};
 pub use compare::{compare, compare_except, still_red};
 pub use context::{BaseFiles, CheckContext, CheckSandbox, FileScope, private_folders};
-pub use copied::usual as usual_copies;
+pub use copied::{remove_old as remove_old_copies, usual as usual_copies};
 pub use detect::detect;
 pub use doubt::{EarlierPass, doubt};
 pub use failure::{FailureKind, failures, kind_of, may_be_silent};

@@ -472,7 +472,12 @@ impl Prepared<'_> {
         let site = &self.job.site;
         if self.role.tree {
             let (checkout, tree) = (site.repository().root(), self.lane.work.path());
-            self.packages = remand_checks::link(checkout, tree, &site.pinned.checks)?;
+            let checks = &site.pinned.checks;
+            if checks.iter().any(|check| !check.copies.is_empty()) {
+                let content = site.repository().files(&self.lane.tree)?;
+                remand_checks::remove_old_copies(checkout, tree, checks, &content)?;
+            }
+            self.packages = remand_checks::link(checkout, tree, checks)?;
         }
         Ok(())
     }

@@ -113,6 +113,10 @@ impl<'t> Trial<'t> {
         Ok(remand_checks::unlink(&self.tree, added)?)
     }
 
+    pub fn checkout(&self) -> &Path {
+        self.repository.root()
+    }
+
     pub fn tree(&self) -> &Path {
         &self.tree
     }
