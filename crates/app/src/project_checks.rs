@@ -19,8 +19,20 @@ pub fn specs(
 ) -> Result<Vec<CheckSpec>, CommandFailure> {
     let found = if config.detect { detect(repository, base, config, within)? } else { Vec::new() };
     let detected = if config.detect { Detected::Used } else { Detected::Ignored };
-    remand_checks::specs(found, detected, &config.checks)
-        .map_err(|error| CommandFailure::user(error.to_string(), "correct `[checks]` in remand.toml"))
+    let mut specs = remand_checks::specs(found, detected, &config.checks)
+        .map_err(|error| CommandFailure::user(error.to_string(), "correct `[checks]` in remand.toml"))?;
+    let tree = repository.tree_of(base)?;
+    let committed = |file: &Path| repository.read(&tree, file).ok().flatten();
+    let usual = remand_checks::usual_copies(repository.root(), &tracked(repository, base)?, &committed);
+    for spec in &mut specs {
+        spec.copies = usual.iter().chain(&config.sandbox.copies).cloned().collect();
+    }
+    Ok(specs)
+}
+
+fn tracked(repository: &Repository, base: &CommitId) -> Result<Vec<String>, CommandFailure> {
+    let files = repository.files(&repository.tree_of(base)?)?;
+    Ok(files.iter().filter_map(|file| file.to_str()).map(str::to_string).collect())
 }
 
 fn detect(
@@ -33,9 +45,7 @@ fn detect(
     let runner = |job: ProcessJob| remand_process::run(&job, &Cancel::new());
     let probe = ToolProbe { environment: &environment, runner: &runner };
     let root = repository.root();
-    let files = || repository.files(&repository.tree_of(base)?);
-    let files = files()?;
-    let files: Vec<String> = files.iter().filter_map(|file| file.to_str()).map(str::to_string).collect();
+    let files = tracked(repository, base)?;
     if repository.holds_only(base)? {
         return Ok(remand_checks::detect(root, &files, &probe));
     }

@@ -45,9 +45,12 @@ impl CheckSandbox {
         installed: Vec<PathBuf>,
         environment: &BTreeMap<OsString, OsString>,
     ) -> CheckSandbox {
+        let mut private = Privacy { hidden: self.policy.hidden.clone(), shown: self.policy.shown.clone() };
+        private.show_packages(installed);
         let policy = Policy {
+            hidden: private.hidden,
             read_write: vec![tree.to_path_buf(), scratch.to_path_buf(), "/dev/null".into()],
-            shown: [self.policy.shown.clone(), installed].concat(),
+            shown: private.shown,
             private: Some(private_folders(environment, scratch)),
             contacts: scratch.file_name().map(|name| {
                 // Checks can write to the scratch folder, but not beside it.

@@ -5,39 +5,36 @@
 //! holds the change to test.
 
 use super::action::CheckAction;
+use super::copied;
+use super::environments::{Environment, PROGRAMS, USUAL_NAMES, is_environment, packages, program_path};
 use super::spec::CheckSpec;
 use super::tree_files;
 use remand_git::{GitError, HookFiles, has_real_parents, remove_inside};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
 
 pub const NODE_MODULES: &str = "node_modules";
-
-/// Usual names of Python environments.
-const ENVIRONMENTS: [&str; 2] = [".venv", "venv"];
-
-/// The folder with an environment's programs.
-const PROGRAMS: &str = "bin";
 
 /// The name of a file that marks a folder as created by this module.
 const LINK_MARKER: &str = ".linked-by-remand";
 
 /// Hidden entries that tools need to find packages; other hidden entries are caches.
-const HIDDEN: [&str; 2] = [".bin", ".pnpm"];
+const HIDDEN: [&str; 3] = [".bin", ".pnpm", ".prisma"];
 
-/// The name of the Python environment in a folder of the checkout.
-pub fn environment(folder: &Path) -> Option<&'static str> {
-    ENVIRONMENTS.into_iter().find(|name| {
-        let environment = folder.join(name);
-        environment.join("pyvenv.cfg").is_file() && environment.join(PROGRAMS).join("python").is_file()
-    })
-}
+/// The maximum size in bytes of a program of an environment that is copied because it names the environment.
+const MAX_SCRIPT: u64 = 256 * 1024;
 
-/// The path of an environment's program, relative to the folder that holds the environment.
-pub fn program_path(environment: &str, program: &str) -> String {
-    format!("{environment}/{PROGRAMS}/{program}")
+/// What was added to a work tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AddedPackages {
+    /// Relative to the tree.
+    pub added: Vec<PathBuf>,
+    /// The folders outside the tree that it needs.
+    pub reads: Vec<PathBuf>,
+    /// Files of the checkout that were not copied, because they cannot be read.
+    pub left_out: Vec<PathBuf>,
 }
 
 /// The Python environments whose programs the checks name, relative to the root.
@@ -48,17 +45,66 @@ pub fn named_environments(specs: &[CheckSpec]) -> BTreeSet<PathBuf> {
             CheckAction::Shell(text) => text.split_whitespace().collect(),
             CheckAction::BuiltIn(_) => Vec::new(),
         };
-        let is_named = |name: &&str| words.iter().any(|word| word.starts_with(&program_path(name, "")));
-        ENVIRONMENTS.into_iter().filter(is_named).map(|name| Path::new(&spec.folder).join(name)).collect()
+        let usual = USUAL_NAMES
+            .into_iter()
+            .filter(|name| words.iter().any(|word| word.starts_with(&program_path(name, ""))));
+        // Under another name, only the interpreter shows that this is an environment.
+        let of_python = words.iter().filter_map(|word| word.strip_suffix(&program_path("", "python")));
+        let of_python = of_python.filter(|path| !path.is_empty() && Path::new(path).is_relative());
+        let names: BTreeSet<&str> = usual.chain(of_python).collect();
+        names.into_iter().filter_map(|name| inside(&Path::new(&spec.folder).join(name))).collect::<Vec<_>>()
     };
-    specs.iter().flat_map(|spec| -> Vec<PathBuf> { environments_of(spec) }).collect()
+    specs.iter().flat_map(environments_of).collect()
 }
 
-/// The Python environments that checks may use: those that they name, those next to them, and the one at the root.
-pub fn environments(checkout: &Path, specs: &[CheckSpec]) -> BTreeSet<PathBuf> {
-    let folders = specs.iter().map(|spec| Path::new(&spec.folder)).chain([Path::new("")]);
-    let nearby = folders.filter_map(|folder| Some(folder.join(environment(&checkout.join(folder))?)));
-    named_environments(specs).into_iter().chain(nearby).collect()
+/// A path without `..`; `None` if it leads out of the root.
+fn inside(path: &Path) -> Option<PathBuf> {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::Normal(name) => plain.push(name),
+            Component::ParentDir if plain.pop() => {}
+            Component::CurDir => {}
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    Some(plain)
+}
+
+/// The Python environments that checks may use, by their paths in a work tree: those next to the checks or above them, and
+/// those that the checks name.
+pub fn environments(checkout: &Path, specs: &[CheckSpec]) -> BTreeMap<PathBuf, PathBuf> {
+    let folders: BTreeSet<&Path> =
+        specs.iter().flat_map(|spec| Path::new(&spec.folder).ancestors()).collect();
+    let nearby = folders.into_iter().chain([Path::new("")]).filter_map(|folder| {
+        let found = Environment::of(&checkout.join(folder))?;
+        Some((folder.join(found.path), found.source))
+    });
+    let named = named_environments(specs).into_iter().map(|path| (path.clone(), checkout.join(path)));
+    let is_usable = |(path, from): &(PathBuf, PathBuf)| {
+        !path.as_os_str().is_empty() && has_real_parents(checkout, path) && is_below_or_beside(checkout, from)
+    };
+    named.chain(nearby).filter(is_usable).collect()
+}
+
+/// Whether a folder is an environment that does not contain the checkout: all of it can be read.
+fn is_below_or_beside(checkout: &Path, environment: &Path) -> bool {
+    let is_marked = ["pyvenv.cfg", "conda-meta"].iter().any(|mark| environment.join(mark).exists());
+    let contains_checkout = || match (checkout.canonicalize(), environment.canonicalize()) {
+        (Ok(checkout), Ok(environment)) => checkout.starts_with(environment),
+        (Err(_), _) | (_, Err(_)) => true,
+    };
+    is_marked && environment.join(PROGRAMS).is_dir() && !contains_checkout()
+}
+
+/// The file of a program that a check names with a path. It may be in an environment outside the checkout.
+pub fn program_file(checkout: &Path, spec: &CheckSpec, name: &str) -> PathBuf {
+    let named = Path::new(&spec.folder).join(name);
+    let in_environment = inside(&named).and_then(|path| {
+        let environments = environments(checkout, std::slice::from_ref(spec)).into_iter();
+        environments.filter_map(|(at, source)| Some(source.join(path.strip_prefix(at).ok()?))).next()
+    });
+    in_environment.unwrap_or_else(|| checkout.join(named))
 }
 
 /// The folders with installed packages of Node, relative to the root: those of checks, those above them, and those of the
@@ -78,54 +124,60 @@ pub fn package_folders(checkout: &Path, specs: &[CheckSpec]) -> BTreeSet<PathBuf
     found
 }
 
-/// The package folders of an environment, relative to it.
-pub fn packages(environment: &Path) -> Vec<PathBuf> {
-    let versions = std::fs::read_dir(environment.join("lib")).into_iter().flatten().flatten();
-    let folders = versions.map(|version| Path::new("lib").join(version.file_name()).join("site-packages"));
-    folders.filter(|folder| environment.join(folder).is_dir()).collect()
-}
-
-/// Whether an environment has a package with this name.
-pub fn has_package(environment: &Path, name: &str) -> bool {
-    packages(environment).iter().any(|packages| environment.join(packages).join(name).is_dir())
-}
-
-/// Links the packages that checks, hooks and agents need, and returns the folders of the checkout that the links lead to.
-pub fn link(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<Vec<PathBuf>> {
+/// Adds the packages and files of the checkout that checks, hooks and agents need and a clean work tree does not have.
+pub fn link(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<AddedPackages> {
     let linking = Linking { checkout: &checkout.canonicalize()?, tree };
     // An agent may have replaced a folder with a link; nothing is written through that link.
     let has_folder =
         |path: &Path| has_real_parents(tree, path) && tree.join(path).parent().is_some_and(Path::is_dir);
-    let mut linked = Vec::new();
+    let mut linked = AddedPackages::default();
     for folder in package_folders(checkout, specs) {
-        let (from, to) = (checkout.join(&folder).join(NODE_MODULES), tree.join(&folder).join(NODE_MODULES));
+        let path = folder.join(NODE_MODULES);
+        let (from, to) = (checkout.join(&path), tree.join(&path));
         let is_package = || tree.join(&folder).join("package.json").is_file();
-        if has_folder(&folder.join(NODE_MODULES)) && is_package() && make_folder(&to)? {
+        if has_folder(&path) && is_package() && make_folder(&to)? {
             linking.link_packages(&from, &to)?;
-            linked.push(from);
+            linked.reads.push(from);
+            linked.added.push(path);
         }
     }
-    for environment in environments(checkout, specs) {
-        let (from, to) = (checkout.join(&environment), tree.join(&environment));
-        if from.is_dir() && has_folder(&environment) && make_folder(&to)? {
+    for (path, from) in environments(checkout, specs) {
+        let to = tree.join(&path);
+        if from.is_dir() && has_folder(&path) && make_folder(&to)? {
             linking.link_environment(&from, &to)?;
-            linked.push(from);
+            linked.reads.push(from);
+            linked.added.push(path);
         }
     }
+    let copies = add_copies(checkout, tree, specs)?;
+    linked.added.extend(copies.added);
+    linked.left_out = copies.left_out;
     Ok(linked)
 }
 
-/// Links the packages that hooks may need into the tree that they run in.
-pub fn hook_files(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<HookFiles> {
-    let reads = link(checkout, tree, specs)?;
-    let inside = reads.iter().filter_map(|folder| folder.strip_prefix(checkout).ok());
-    Ok(HookFiles { added: inside.map(Path::to_path_buf).collect(), reads })
+/// Copies the files of the checkout that the checks name.
+pub fn add_copies(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<AddedPackages> {
+    let mut copies = AddedPackages::default();
+    for path in copied::wanted(checkout, specs) {
+        let to = tree.join(&path);
+        // An agent may have replaced a folder with a link; nothing is written through that link.
+        let has_folder = has_real_parents(tree, &path) && to.parent().is_some_and(Path::is_dir);
+        if has_folder && copied::copy(&checkout.join(&path), &to, &mut copies.left_out)? {
+            copies.added.push(path);
+        }
+    }
+    Ok(copies)
 }
 
-/// Removes the links that lead to these folders of the checkout, and everything that was added next to them.
-pub fn unlink(checkout: &Path, tree: &Path, linked: &[PathBuf]) -> Result<(), GitError> {
-    let inside = linked.iter().filter_map(|folder| folder.strip_prefix(checkout).ok());
-    inside.into_iter().try_for_each(|folder| remove_inside(tree, folder))
+/// Adds what hooks may need to the tree that they run in.
+pub fn hook_files(checkout: &Path, tree: &Path, specs: &[CheckSpec]) -> io::Result<HookFiles> {
+    let AddedPackages { added, reads, .. } = link(checkout, tree, specs)?;
+    Ok(HookFiles { added, reads })
+}
+
+/// Removes what was added to a work tree.
+pub fn unlink(tree: &Path, added: &AddedPackages) -> Result<(), GitError> {
+    added.added.iter().try_for_each(|path| remove_inside(tree, path))
 }
 
 /// Links everything that is installed in the folders of these files into a copy of the checkout, for detection.
@@ -134,8 +186,10 @@ pub fn link_for_detection(checkout: &Path, copy: &Path, files: &[String]) -> io:
     std::fs::create_dir(copy.join(".git"))?;
     let folders: BTreeSet<&Path> = files.iter().filter_map(|file| Path::new(file).parent()).collect();
     for folder in folders.into_iter().flat_map(Path::ancestors).collect::<BTreeSet<_>>() {
-        for name in ENVIRONMENTS.into_iter().chain([NODE_MODULES]) {
-            let (from, to) = (checkout.join(folder).join(name), copy.join(folder).join(name));
+        let environment = Environment::of(&checkout.join(folder));
+        let environment = environment.map(|found| (found.source, copy.join(folder).join(found.path)));
+        let packages = (checkout.join(folder).join(NODE_MODULES), copy.join(folder).join(NODE_MODULES));
+        for (from, to) in environment.into_iter().chain([packages]) {
             if from.is_dir() && to.symlink_metadata().is_err() {
                 symlink(from, to)?;
             }
@@ -185,9 +239,8 @@ impl Linking<'_> {
 
     /// Python recognizes an environment by its `pyvenv.cfg`, and its packages by their folder.
     fn link_environment(&self, from: &Path, to: &Path) -> io::Result<()> {
-        for part in ["pyvenv.cfg", PROGRAMS] {
-            symlink(from.join(part), to.join(part))?;
-        }
+        symlink(from.join("pyvenv.cfg"), to.join("pyvenv.cfg"))?;
+        link_programs(from, to)?;
         // The environment is not part of the work, whether the repository ignores it or not.
         std::fs::write(to.join(".gitignore"), "*\n")?;
         for packages in packages(from) {
@@ -197,7 +250,8 @@ impl Linking<'_> {
                 let destination = to.join(&packages).join(entry.file_name());
                 let name = entry.file_name().to_string_lossy().into_owned();
                 // These files name the folders of editable packages.
-                let is_editable = name.ends_with(".pth") || name.starts_with("__editable__");
+                let is_editable = [".pth", ".egg-link"].iter().any(|end| name.ends_with(end))
+                    || name.starts_with("__editable__");
                 if let Some(text) = is_editable.then(|| std::fs::read_to_string(entry.path()).ok()).flatten()
                 {
                     let (checkout, tree) = (self.checkout.to_string_lossy(), self.tree.to_string_lossy());
@@ -214,12 +268,60 @@ impl Linking<'_> {
     fn target(&self, entry: &Path) -> io::Result<PathBuf> {
         let real = entry.canonicalize()?;
         let inside = real.strip_prefix(self.checkout).ok();
-        let is_installed = |part: Component<'_>| {
-            ENVIRONMENTS.into_iter().chain([NODE_MODULES]).any(|name| part.as_os_str() == name)
+        let is_installed = |path: &Path| {
+            path.components().any(|part| part.as_os_str() == NODE_MODULES)
+                // The checkout itself may be an environment too.
+                || path
+                    .ancestors()
+                    .filter(|above| !above.as_os_str().is_empty())
+                    .any(|above| is_environment(&self.checkout.join(above)))
         };
-        let in_repository = inside.filter(|path| !path.components().any(is_installed));
+        let in_repository = inside.filter(|path| !is_installed(path));
         Ok(in_repository.map_or(real.clone(), |path| self.tree.join(path)))
     }
+}
+
+/// Links the programs of an environment. Scripts that name the environment, such as those of installed packages, are copied
+/// with the new name: otherwise they would run with the packages of the checkout, and the code that is installed there.
+fn link_programs(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::create_dir(to.join(PROGRAMS))?;
+    let names: BTreeSet<PathBuf> = [from.to_path_buf()].into_iter().chain(from.canonicalize()).collect();
+    for entry in std::fs::read_dir(from.join(PROGRAMS))? {
+        let entry = entry?;
+        let destination = to.join(PROGRAMS).join(entry.file_name());
+        let is_script = entry.metadata().is_ok_and(|found| found.is_file() && found.len() <= MAX_SCRIPT);
+        let text = is_script.then(|| std::fs::read_to_string(entry.path()).ok()).flatten();
+        let renamed = text.and_then(|text| {
+            let rename = |name: &PathBuf| renamed(&text, &name.to_string_lossy(), &to.to_string_lossy());
+            names.iter().rev().find_map(rename)
+        });
+        match renamed {
+            Some(text) => {
+                std::fs::write(&destination, text)?;
+                let mode = entry.metadata()?.permissions().mode();
+                std::fs::set_permissions(&destination, std::fs::Permissions::from_mode(mode | 0o600))?;
+            }
+            None => symlink(entry.path(), destination)?,
+        }
+    }
+    Ok(())
+}
+
+/// A text with another path instead of this one and of paths inside it; `None` if it has no such path.
+fn renamed(text: &str, from: &str, to: &str) -> Option<String> {
+    let mut result = String::new();
+    let mut parts = text.split(from).peekable();
+    let mut is_changed = false;
+    let continues = |next: char| next.is_alphanumeric() || ['-', '_', '.'].contains(&next);
+    while let Some(part) = parts.next() {
+        result.push_str(part);
+        let Some(next) = parts.peek() else { break };
+        // Otherwise it is the start of the name of another folder.
+        let is_whole = !next.starts_with(continues) && !part.ends_with(continues);
+        is_changed |= is_whole;
+        result.push_str(if is_whole { to } else { from });
+    }
+    is_changed.then_some(result)
 }
 
 #[cfg(test)]
@@ -250,7 +352,7 @@ mod tests {
         spec.folder = "packages/local".to_string();
         for _ in 0..2 {
             let linked = link(&checkout, &tree, std::slice::from_ref(&spec)).unwrap();
-            assert_eq!(linked, std::slice::from_ref(&modules));
+            assert_eq!(linked.reads, std::slice::from_ref(&modules));
             let target = |path: &str| fs::read_link(tree.join(NODE_MODULES).join(path)).unwrap();
             assert_eq!(target("local"), tree.join("packages/local"));
             assert_eq!(target("other"), modules.canonicalize().unwrap().join("other"));
@@ -263,7 +365,7 @@ mod tests {
         let vendored = folder.path().join("vendored");
         fs::create_dir_all(vendored.join(NODE_MODULES)).unwrap();
         fs::write(vendored.join("package.json"), "{}").unwrap();
-        assert!(link(&checkout, &vendored, &[spec]).unwrap().is_empty());
+        assert_eq!(link(&checkout, &vendored, &[spec]).unwrap(), AddedPackages::default());
     }
 
     // UP-03
@@ -286,7 +388,7 @@ mod tests {
         let before = installed(&checkout, std::slice::from_ref(&spec));
         let linked = link(&checkout, &tree, std::slice::from_ref(&spec)).unwrap();
         assert_eq!(
-            linked,
+            linked.reads,
             [checkout.join("node_modules"), modules.clone()].map(|path| path.canonicalize().unwrap())
         );
         let target = |path: &str| fs::read_link(tree.join("packages/app/node_modules").join(path)).unwrap();
@@ -295,6 +397,57 @@ mod tests {
         assert!(!tree.join("packages/core/node_modules").exists());
         fs::write(modules.join(".package-lock.json"), "{}").unwrap();
         assert_ne!(installed(&checkout, &[spec]), before);
+    }
+
+    #[test]
+    fn only_whole_paths_in_scripts_are_renamed() {
+        let text = "#!/a/env/bin/python\nx = '/a/env'; y = '/a/env2/bin:/a/env-old'; z = '/b/a/env'\n";
+        let expected = "#!/t/v/bin/python\nx = '/t/v'; y = '/a/env2/bin:/a/env-old'; z = '/b/a/env'\n";
+        assert_eq!(renamed(text, "/a/env", "/t/v").unwrap(), expected);
+        assert_eq!(renamed("/a/env2", "/a/env", "/t/v"), None);
+    }
+
+    // UP-03 CORE-05
+    #[test]
+    fn only_environments_inside_the_checkout_are_shown_whatever_a_command_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let (checkout, tree) = (folder.path().join("checkout"), folder.path().join("tree"));
+        for path in ["bin", "secret/bin", "data", "real/env/bin", "good/bin"] {
+            fs::create_dir_all(checkout.join(path)).unwrap();
+        }
+        for path in ["", "real/env", "good", "data"] {
+            fs::write(checkout.join(path).join("pyvenv.cfg"), "").unwrap();
+        }
+        for path in ["bin", "secret/bin", "real/env/bin", "good/bin"] {
+            fs::write(checkout.join(path).join("python"), "").unwrap();
+        }
+        symlink("real", checkout.join("link")).unwrap();
+        symlink(".", checkout.join("again")).unwrap();
+        fs::create_dir(&tree).unwrap();
+        fs::write(tree.join(LINK_MARKER), "").unwrap();
+        fs::write(tree.join("kept"), "").unwrap();
+        let named = "./bin/python secret/bin/python data/bin/python again/bin/python link/env/bin/python \
+                     good/bin/python x; venv/bin/pip";
+        let mut spec = CheckSpec::new("own", Tier::Two, CheckAction::Shell(named.to_string()));
+        spec.folder = String::new();
+        let linked = link(&checkout, &tree, &[spec]).unwrap();
+        assert_eq!(linked.added, [PathBuf::from("good")]);
+        assert_eq!(linked.reads, [checkout.join("good")]);
+        assert!(tree.join("kept").exists());
+    }
+
+    #[test]
+    fn a_package_of_a_checkout_that_is_an_environment_comes_from_the_work_tree() {
+        let folder = tempfile::tempdir().unwrap();
+        let checkout = folder.path().canonicalize().unwrap();
+        for path in ["bin", "packages/local"] {
+            fs::create_dir_all(checkout.join(path)).unwrap();
+        }
+        fs::write(checkout.join("pyvenv.cfg"), "").unwrap();
+        fs::write(checkout.join("bin/python"), "").unwrap();
+        let linking = Linking { checkout: &checkout, tree: Path::new("/tree") };
+        let target = linking.target(&checkout.join("packages/local")).unwrap();
+        assert_eq!(target, Path::new("/tree/packages/local"));
     }
 
     // OT-23
@@ -327,6 +480,11 @@ mod tests {
         fs::create_dir(site.join("tiny")).unwrap();
         fs::write(site.join("tiny/__init__.py"), "NUMBER = 7\n").unwrap();
         fs::write(site.join("near.pth"), format!("{}\n", checkout.join("near").display())).unwrap();
+        let script = environment.join("bin/near");
+        let text =
+            format!("#!{}/bin/python\nimport near\nprint('number', near.NUMBER)\n", environment.display());
+        fs::write(&script, text).unwrap();
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
 
         let runner =
             |job: remand_process::ProcessJob| remand_process::run(&job, &remand_process::Cancel::new());
@@ -336,11 +494,19 @@ mod tests {
         let commands: Vec<String> = specs.iter().filter_map(|spec| spec.action.typed()).collect();
         assert!(!commands.is_empty() && commands.iter().all(|text| text.starts_with(".venv/bin/python ")));
         for _ in 0..2 {
-            assert_eq!(link(&checkout, &project.tree(), &specs).unwrap(), std::slice::from_ref(&environment));
+            let linked = link(&checkout, &project.tree(), &specs).unwrap();
+            assert_eq!(
+                (linked.reads, linked.added),
+                (vec![environment.clone()], vec![PathBuf::from("py/.venv")])
+            );
         }
         let results = project.run(&specs);
         let tests = results.iter().find(|result| result.name == "unittest:py").unwrap();
         assert!(tests.passed() && tests.collected == Some(1), "{tests:#?}");
+        let mut own = CheckSpec::new("own", Tier::Two, CheckAction::argv(&[".venv/bin/near"]));
+        own.folder = "py".to_string();
+        let own = project.run(&[own]);
+        assert!(String::from_utf8_lossy(&own[0].output).contains("number 2"), "{own:#?}");
 
         let changed = ["py/uses.py".to_string(), "near/near.py".to_string()];
         fs::write(
@@ -367,7 +533,7 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         fs::remove_dir_all(project.tree().join("py")).unwrap();
         symlink(outside.path(), project.tree().join("py")).unwrap();
-        assert_eq!(link(&checkout, &project.tree(), &specs).unwrap(), Vec::<PathBuf>::new());
+        assert_eq!(link(&checkout, &project.tree(), &specs).unwrap(), AddedPackages::default());
         assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
     }
 }

@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 /// Maximum size of an output in bytes; the middle of a longer one is cut.
 pub const MAX_OUTPUT: usize = 32 * 1024 * 1024;
 
+/// Variables for programs that would ask a server although they have everything.
+pub const NO_NETWORK: [(&str, &str); 1] = [("CARGO_NET_OFFLINE", "true")];
+
 /// Exit code of a shell that cannot find a program.
 const NOT_FOUND: i32 = 127;
 
@@ -49,11 +52,14 @@ impl CheckContext<'_> {
         for (name, value) in &spec.environment {
             job.environment.insert(name.into(), self.fill_in(value).into());
         }
+        if self.sandbox.is_some() && !spec.network {
+            job.environment.extend(NO_NETWORK.map(|(name, value)| (name.into(), value.into())));
+        }
         job.limits.time = spec.time;
-        job.limits.memory = Some(spec.memory);
         job.limits.output = MAX_OUTPUT;
         if let Some(sandbox) = self.sandbox {
             let policy = &sandbox.policy;
+            job.limits.memory = Some(spec.memory);
             let memory_of_all = policy.memory_of_all.map(|bytes| bytes.max(spec.memory));
             let policy = Policy { network: spec.network, memory_of_all, memory: None, ..policy.clone() };
             job.confine = Some(Confinement { exe: sandbox.program.clone(), policy });

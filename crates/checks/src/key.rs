@@ -5,7 +5,9 @@
 
 use super::action::CheckAction;
 use super::context::FileScope;
-use super::installed::{NODE_MODULES, environments, package_folders, packages, program_path};
+use super::copied;
+use super::environments::{packages, program_path};
+use super::installed::{NODE_MODULES, environments, package_folders};
 use super::result::{CheckEnd, CheckResult};
 use super::spec::CheckSpec;
 use super::stored::{ReadBack, read_back};
@@ -55,7 +57,7 @@ impl KnownResults for BTreeMap<BlobId, CheckResult> {
 }
 
 /// Fingerprint of installed packages: for Node, the modification times and lock files of the package folders; for Python,
-/// the interpreter and each package.
+/// the interpreter and each package; and for copied files, each of them.
 pub fn installed(checkout: &Path, specs: &[CheckSpec]) -> String {
     let mut fingerprint = String::new();
     // A check cannot load a folder that cannot be read, so the fingerprint leaves it out.
@@ -70,7 +72,7 @@ pub fn installed(checkout: &Path, specs: &[CheckSpec]) -> String {
             }
         }
     }
-    for environment in environments(checkout, specs).into_iter().map(|folder| checkout.join(folder)) {
+    for environment in environments(checkout, specs).into_values() {
         let settings = std::fs::read(environment.join("pyvenv.cfg")).unwrap_or_default();
         let interpreter = environment.join(program_path(".", "python"));
         fingerprint.push_str(&format!("{} {}\n", stamp(&interpreter), BlobId::of(&settings)));
@@ -80,6 +82,7 @@ pub fn installed(checkout: &Path, specs: &[CheckSpec]) -> String {
             fingerprint.extend(entries.into_iter().map(|entry| format!("{entry}\n")));
         }
     }
+    fingerprint.push_str(&copied::fingerprint(checkout, specs));
     fingerprint
 }
 

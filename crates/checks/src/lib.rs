@@ -25,6 +25,8 @@ mod test_data;
 mod tool_version;
 
 mod context;
+mod copied;
+mod environments;
 mod installed;
 mod job;
 mod run;
@@ -71,14 +73,16 @@ pub use affected::{LeftOut, TaskChange, left_out};
 pub use choice::{CheckChoice, CommandLine};
 pub use compare::{compare, compare_except, still_red};
 pub use context::{BaseFiles, CheckContext, CheckSandbox, FileScope, private_folders};
+pub use copied::{remove_old as remove_old_copies, usual as usual_copies};
 pub use detect::detect;
 pub use doubt::{EarlierPass, doubt};
 pub use failure::{FailureKind, failures, kind_of, may_be_silent};
-pub use installed::{hook_files, link, link_for_detection, unlink};
+pub use installed::{AddedPackages, add_copies, hook_files, link, link_for_detection, program_file, unlink};
 pub use integrity::{
     Announced, Announcer, BeforeChange, Edited, HadTests, Integrity, ends_with_name, ends_with_title,
     integrity, is_about_tests, may_concern_tests,
 };
+pub use job::NO_NETWORK;
 pub use key::{Conditions, KnownResults, installed};
 pub use members::{Member, Members, Naming};
 pub use names::{ChangedNames, misleading_names};
@@ -104,4 +108,5 @@ pub use snippet::most_informative_line;
 pub use spec::{CheckScope, CheckSpec, Parser};
 pub use stored::{CheckFacts, Occasion, ReadBack, StoredError, read_back};
 pub use tool_version::ToolVersions;
+pub use toolchain::cargo::TARGET_FOLDER;
 pub use workbench::{BenchError, BenchSetup, CheckProgress, CheckWatch, Workbench};

@@ -1,7 +1,8 @@
 //! Tier 3: if no test ran the program, loads the changed modules and runs smoke commands.
 
 use super::action::CheckAction;
-use super::installed::{named_environments, program_path};
+use super::environments::program_path;
+use super::installed::named_environments;
 use super::result::{CheckEnd, CheckResult};
 use super::spec::CheckSpec;
 use remand_kernel::evidence::Tier;

@@ -49,9 +49,12 @@ pub struct CheckSpec {
     /// Whether it may use the network.
     #[serde(default)]
     pub network: bool,
-    /// Memory limit of each process, in bytes of private writable memory.
+    /// Memory limit of each process, in bytes.
     #[serde(default = "default_memory")]
     pub memory: u64,
+    /// Files and folders of the user's checkout that a clean work tree does not have, relative to its root.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<String>,
 }
 
 /// Which changes can affect a check.
@@ -101,6 +104,7 @@ impl CheckSpec {
             members: None,
             network: false,
             memory: DEFAULT_MEMORY,
+            copies: Vec::new(),
             reruns: default_reruns(),
         }
     }

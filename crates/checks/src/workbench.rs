@@ -1,6 +1,7 @@
 //! A work tree set up for checks. It runs a plan, and keeps checks from affecting each other.
 
 use super::context::{BaseFiles, CheckContext, CheckSandbox, FileScope};
+use super::copied::remove_old;
 use super::installed::link;
 use super::plan::{CheckPlan, CheckRun};
 use super::result::{CheckEnd, CheckResult};
@@ -178,7 +179,12 @@ impl<'b> Workbench<'b> {
         remove(&self.setup.scratch)?;
         private_folder(&self.setup.scratch)?;
         let root = self.setup.repository.root();
-        let installed = link(root, self.tree.path(), self.setup.installed_for)?;
+        if self.setup.installed_for.iter().any(|spec| !spec.copies.is_empty()) {
+            // Below the name of a build's output, a copy of an earlier run is still there.
+            let content = self.setup.repository.files(self.setup.content)?;
+            remove_old(root, self.tree.path(), self.setup.installed_for, &content)?;
+        }
+        let installed = link(root, self.tree.path(), self.setup.installed_for)?.reads;
         let BenchSetup { sandbox, scratch, .. } = &self.setup;
         self.sandbox = sandbox.in_tree(self.tree.path(), scratch, installed, &self.environment);
         Ok(())

@@ -172,7 +172,8 @@ impl Repository {
             .collect())
     }
 
-    fn setting(&self, name: &str) -> Result<Option<String>, GitError> {
+    /// A value of git's settings for this repository, as the user has it.
+    pub fn setting(&self, name: &str) -> Result<Option<String>, GitError> {
         // Skips values from the command line: they are the engine's.
         let output =
             git(&self.checkout(), ["config", "--show-scope", "-z", "--get-all", name]).run_unchecked()?;

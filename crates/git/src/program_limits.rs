@@ -120,7 +120,7 @@ impl GitProgramLimits {
             Some(PrivateFolders { storage: scratch.join("private"), ..PrivateFolders::default() });
         (policy.contacts, policy.failures) = (Some(contacts.clone()), Some(failures.clone()));
         let policy = policy.to_json().map_err(|source| SpawnError::Confine { source })?;
-        job.limits.memory_of_all = self.policy.memory_of_all;
+        (job.limits.memory, job.limits.memory_of_all) = (self.policy.memory, self.policy.memory_of_all);
         job.limits.processes = self.policy.processes;
         let [program_variable, policy_variable] = variables.map(OsString::from);
         let program = self.program.clone().into_os_string();

@@ -181,6 +181,24 @@ fn a_failing_optional_filter_is_reported_with_its_original_command() {
     assert!(!refused.to_string().contains("REMAND"), "{refused}");
 }
 
+// CORE-17
+#[test]
+fn a_filter_that_uses_more_memory_than_a_process_may_is_stopped() {
+    let bed = Testbed::new();
+    configure_scripts(&bed);
+    bed.git(&["config", "filter.own.required", "true"]);
+    let mut confined = bed.confined();
+    confined.programs = confined.programs.with_changed_limits(|limits| {
+        limits.policy.memory = Some(60_000_000);
+    });
+    let tree = bed.run_in(&confined, "r1").main_tree();
+    let hog = "python3 -c \"import time; kept = bytearray(b'1' * 190_000_000); time.sleep(3)\"\ncat\n";
+    put(tree.path(), "own/clean", hog.as_bytes());
+    put(tree.path(), "x.data", b"content\n");
+    let refused = tree.snapshot().unwrap_err();
+    assert!(refused.to_string().contains("bytes of memory"), "{refused}");
+}
+
 // BX-06
 #[test]
 fn a_program_whose_sandbox_cannot_be_set_up_is_an_error_with_the_reason() {

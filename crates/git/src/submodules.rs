@@ -59,6 +59,48 @@ impl Repository {
         Ok(absent)
     }
 
+    /// Checks out the submodules of a tree in a checkout of it. Those without local content stay empty.
+    pub(super) fn check_out_submodules(
+        &self,
+        tree: &TreeId,
+        checkout: &Path,
+        index: &Path,
+    ) -> Result<(), GitError> {
+        for submodule in self.submodules(tree)? {
+            let folder = checkout.join(&submodule.path);
+            fs::create_dir_all(&folder).map_err(error::file("create", &folder))?;
+            self.check_out_submodule(&submodule, &self.submodule_stores(), &folder, index)?;
+        }
+        Ok(())
+    }
+
+    /// Checks out a submodule and those nested in it into a folder.
+    fn check_out_submodule(
+        &self,
+        submodule: &Submodule,
+        stores: &SubmoduleStores,
+        folder: &Path,
+        index: &Path,
+    ) -> Result<Filled, GitError> {
+        let Some(source) = stores.find(submodule) else {
+            return Ok(Filled::No);
+        };
+        remove(index)?;
+        let context = GitContext::work_tree(&source, folder, &self.programs).with_index(index);
+        local_call(&context, ["read-tree", "-u", "--reset", &submodule.commit]).run()?;
+        remove(index)?;
+        let mut filled = Filled::Yes;
+        for inner in submodules(&source, &submodule.commit)? {
+            let folder = folder.join(&inner.path);
+            fs::create_dir_all(&folder).map_err(error::file("create", &folder))?;
+            let stores = stores.inside(submodule, &source);
+            if self.check_out_submodule(&inner, &stores, &folder, index)? == Filled::No {
+                filled = Filled::No;
+            }
+        }
+        Ok(filled)
+    }
+
     fn submodules(&self, tree: &TreeId) -> Result<Vec<Submodule>, GitError> {
         submodules(self.common_dir(), tree.tree())
     }
@@ -245,36 +287,11 @@ impl WorkTree {
         let temporary = self.scratch();
         remove(&temporary)?;
         fs::create_dir_all(&temporary).map_err(error::file("create", &temporary))?;
-        let filled = self.check_out_submodule(submodule, &self.repository.submodule_stores(), &temporary)?;
+        let (stores, index) = (self.repository.submodule_stores(), self.private("submodule"));
+        let filled = self.repository.check_out_submodule(submodule, &stores, &temporary, &index)?;
         self.replace(&submodule.path, Some(&temporary))?;
         let (name, commit) = (submodule.name.clone(), submodule.commit.clone());
         Ok(FilledSubmodule { name, commit, filled, files: self.files_of(&submodule.path) })
-    }
-
-    /// Checks out a submodule and those nested in it into a folder.
-    fn check_out_submodule(
-        &self,
-        submodule: &Submodule,
-        stores: &SubmoduleStores,
-        folder: &Path,
-    ) -> Result<Filled, GitError> {
-        let Some(source) = stores.find(submodule) else {
-            return Ok(Filled::No);
-        };
-        let index = self.private("submodule");
-        remove(&index)?;
-        let context = GitContext::work_tree(&source, folder, &self.repository.programs).with_index(&index);
-        local_call(&context, ["read-tree", "-u", "--reset", &submodule.commit]).run()?;
-        remove(&index)?;
-        let mut filled = Filled::Yes;
-        for inner in submodules(&source, &submodule.commit)? {
-            let folder = folder.join(&inner.path);
-            fs::create_dir_all(&folder).map_err(error::file("create", &folder))?;
-            if self.check_out_submodule(&inner, &stores.inside(submodule, &source), &folder)? == Filled::No {
-                filled = Filled::No;
-            }
-        }
-        Ok(filled)
     }
 
     /// Replaces a folder of the tree with another, or with an empty one.

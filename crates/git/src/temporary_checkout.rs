@@ -2,7 +2,7 @@
 //! it.
 
 use super::call::{GitContext, git};
-use super::invocation::fields;
+use super::invocation::{fields, path};
 use super::private_folder::private_folder;
 use super::remove::remove;
 use super::{CommitId, GitError, Repository, error};
@@ -44,6 +44,11 @@ impl TemporaryCheckout {
         let context =
             GitContext::work_tree(repository.common_dir(), &tree, &repository.programs).with_index(&index);
         git(&context, ["read-tree", "-u", "--reset", commit.as_str()]).run()?;
+        repository.check_out_submodules(
+            &repository.tree_of(commit)?,
+            &tree,
+            &copy.folder.join("submodule"),
+        )?;
         Ok(copy)
     }
 
@@ -105,6 +110,13 @@ fn remove_orphans(within: &Path) {
 }
 
 impl Repository {
+    /// What the checkout contains and git does not track, whether it is ignored or not. A folder without tracked files is
+    /// listed as a whole.
+    pub fn untracked(&self) -> Result<Vec<PathBuf>, GitError> {
+        let listing = git(&self.checkout(), ["ls-files", "-z", "--others", "--directory"]).run()?;
+        Ok(fields(&listing).map(|row| path(row.strip_suffix(b"/").unwrap_or(row))).collect())
+    }
+
     /// Returns whether the user's checkout contains exactly the files of a commit, apart from ignored ones.
     pub fn holds_only(&self, commit: &CommitId) -> Result<bool, GitError> {
         if self.head()?.commit != *commit || self.dirty()?.is_some() {

@@ -68,8 +68,6 @@ pub use walls::{Ground, Wall, WallLevel, WallState, table};
 
 pub use limits::memory_of_machine;
 
-pub(crate) use limits::limit_memory_of;
-
 use rustix::process::Pid;
 use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};

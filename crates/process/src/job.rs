@@ -113,7 +113,7 @@ pub struct ProcessLimits {
     pub grace: Duration,
     /// The maximum number of bytes kept of each stream; the middle of longer output is dropped.
     pub output: usize,
-    /// Bytes of private writable memory per process.
+    /// Bytes of memory per process.
     pub memory: Option<u64>,
     /// Bytes of memory of all processes together.
     pub memory_of_all: Option<u64>,

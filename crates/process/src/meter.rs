@@ -19,11 +19,20 @@ pub(super) const TICK: Duration = Duration::from_millis(100);
 /// The minimum pause between two measurements of the disk.
 const DISK_PAUSE: Duration = Duration::from_millis(500);
 /// The minimum pause as a multiple of the time that the last measurement took, so that a test suite takes hardly longer.
-pub(super) const PAUSE_FACTOR: u32 = 50;
+const PAUSE_FACTOR: u32 = 50;
+/// The maximum pause between two measurements if memory is limited: it fills up quickly.
+const MAX_MEMORY_PAUSE: Duration = Duration::from_secs(1);
 
 /// Returns whether the processes must be measured because of a limit.
 pub(super) fn is_needed(limits: &ProcessLimits) -> bool {
-    limits.processes.is_some() || limits.memory_of_all.is_some()
+    limits.processes.is_some() || limits.memory.is_some() || limits.memory_of_all.is_some()
+}
+
+/// The pause after a measurement that took this long.
+pub(super) fn pause(measuring: Duration, limits: &ProcessLimits) -> Duration {
+    let pause = measuring * PAUSE_FACTOR;
+    let is_memory_limited = limits.memory.is_some() || limits.memory_of_all.is_some();
+    if is_memory_limited { pause.min(MAX_MEMORY_PAUSE) } else { pause }
 }
 
 /// Measures the processes of a family, and returns the limit that they exceed.
@@ -31,6 +40,11 @@ pub(super) fn exceeded_limit(family: &Family, limits: &ProcessLimits) -> Option<
     let descendants = family.descendants();
     if let Some(limit) = limits.processes.filter(|limit| descendants.len() as u64 > *limit) {
         return Some(ExceededLimit::Processes(limit));
+    }
+    let first = family.first();
+    let exceeds = |limit: &u64| descendants.iter().chain(&first).any(|stat| stat.process.memory() > *limit);
+    if let Some(limit) = limits.memory.filter(exceeds) {
+        return Some(ExceededLimit::Memory(limit));
     }
     let limit = limits.memory_of_all?;
     (used_memory(&descendants, limit) > limit).then_some(ExceededLimit::Memory(limit))
@@ -90,4 +104,23 @@ fn disk_usage(folders: &[PathBuf]) -> u64 {
         }
     }
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pause_is_short_if_memory_is_limited_however_long_a_measurement_takes() {
+        let slow = Duration::from_millis(200);
+        let limits =
+            ProcessLimits { processes: Some(9), memory: None, memory_of_all: None, ..Default::default() };
+        assert_eq!(pause(slow, &limits), Duration::from_secs(10));
+        for limits in
+            [ProcessLimits { memory: Some(9), ..limits }, ProcessLimits { memory_of_all: Some(9), ..limits }]
+        {
+            assert_eq!(pause(slow, &limits), Duration::from_secs(1));
+            assert_eq!(pause(Duration::from_millis(2), &limits), Duration::from_millis(100));
+        }
+    }
 }

@@ -493,12 +493,18 @@ fn a_job_ends_even_if_its_watch_panics() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_process_cannot_allocate_more_memory_than_its_limit() {
+fn a_process_cannot_use_more_memory_than_its_limit() {
     let folder = temp();
-    let mut job = shell(folder.path(), "sleep 0.2; head -c 200000000 /dev/zero | tail -c 190000000 | wc -c");
+    let script = "head -c 200000000 /dev/zero | tail -c 190000000 | (sleep 0.5; wc -c)";
+    let mut job = shell(folder.path(), script);
     job.limits.memory = Some(50_000_000);
-    let done = run_job(&job);
-    assert_ne!(done.stdout.text().trim(), "190000000");
+    assert_eq!(run_job(&job).exceeded, Some(ExceededLimit::Memory(50_000_000)));
+    // The first process too.
+    let hog = "import time; kept = bytearray(b'1' * 190_000_000); time.sleep(2)";
+    let mut first = ProcessJob::standalone(["python3", "-c", hog], folder.path(), "hog");
+    first.environment = job.environment.clone();
+    first.limits.memory = job.limits.memory;
+    assert_eq!(run_job(&first).exceeded, Some(ExceededLimit::Memory(50_000_000)));
     job.limits.memory = None;
     assert_eq!(run_job(&job).stdout.text().trim(), "190000000");
 }

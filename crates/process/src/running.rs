@@ -89,9 +89,6 @@ impl Running {
             _disk: None,
         };
         running._disk = disk.transpose()?;
-        if let (Some(memory), None) = (job.limits.memory, &job.confine) {
-            crate::confine::limit_memory_of(leader, memory)?;
-        }
         running.start_threads(job.stdin.clone(), watch)?;
         Ok(running)
     }
@@ -133,7 +130,7 @@ impl Running {
                     if let Some(exceeded) = meter::exceeded_limit(&self.family, limits) {
                         return Cause::Exceeded(exceeded);
                     }
-                    next_measurement = Instant::now() + before.elapsed() * meter::PAUSE_FACTOR;
+                    next_measurement = Instant::now() + meter::pause(before.elapsed(), limits);
                 }
                 None => {}
             }

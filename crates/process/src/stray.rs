@@ -95,6 +95,11 @@ impl Family {
         self.with_init().0
     }
 
+    /// The first process, unless it is a supervisor, which belongs to the sandbox.
+    pub fn first(&self) -> Option<Stat> {
+        self.leader.filter(|_| self.leader_kind == LeaderKind::Program).and_then(procfs::stat)
+    }
+
     /// The visible descendants of the leader, and its init.
     fn with_init(&self) -> (Vec<Stat>, Option<Process>) {
         let mut descendants = self.leader.map(procfs::descendants).unwrap_or_default();

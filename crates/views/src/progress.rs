@@ -8,7 +8,7 @@ use remand_kernel::{Command, Program};
 use remand_ledger::fact::{Check, NoteKind};
 use remand_ledger::view::{CommandKind, CommandView};
 use remand_ledger::{JournalEntry, RunChange, RunId};
-use remand_terminal::amount::money;
+use remand_terminal::amount::{grouped, money};
 use remand_terminal::{Ink, Tone, invocation, line};
 use std::time::Duration;
 
@@ -121,14 +121,15 @@ pub fn running(program: &Program, commands: &[Command]) -> Vec<CommandView> {
 
 /// The usage so far, and its limits.
 pub fn spent(used: &UsageTotals, limits: &Limits) -> String {
-    let out_of = |limit: Option<u64>| limit.map_or_else(String::new, |limit| format!(" of {limit}"));
+    let out_of =
+        |limit: Option<u64>| limit.map_or_else(String::new, |limit| format!(" of {}", grouped(limit)));
     let mut parts = vec![format!("{}{} dispatches", used.dispatches, out_of(limits.dispatches))];
     let of_limit = out_of(limits.tokens);
     match (used.tokens, used.unmetered) {
         (0, 0) if limits.tokens.is_none() => {}
-        (tokens, 0) => parts.push(format!("{tokens}{of_limit} tokens")),
+        (tokens, 0) => parts.push(format!("{}{of_limit} tokens", grouped(tokens))),
         (0, _) => parts.push(format!("unknown tokens{of_limit}")),
-        (tokens, _) => parts.push(format!("{tokens}{of_limit} tokens, others unknown")),
+        (tokens, _) => parts.push(format!("{}{of_limit} tokens, others unknown", grouped(tokens))),
     }
     if used.money > 0 || limits.money.is_some() {
         let limit = limits.money.map_or_else(String::new, |limit| format!(" of {}", money(limit)));
@@ -172,6 +173,7 @@ mod tests {
         assert_eq!(shown(0, 0, Some(900)), "2 dispatches, 0 of 900 tokens");
         assert_eq!(shown(0, 2, Some(900)), "2 dispatches, unknown tokens of 900");
         assert_eq!(shown(70, 1, Some(900)), "2 dispatches, 70 of 900 tokens, others unknown");
+        assert_eq!(shown(36_300, 0, Some(90_000)), "2 dispatches, 36,300 of 90,000 tokens");
         assert_eq!([shown(0, 0, None), shown(0, 2, None)], ["2 dispatches", "2 dispatches, unknown tokens"]);
     }
 

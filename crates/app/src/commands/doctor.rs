@@ -9,6 +9,7 @@ mod plants;
 mod project;
 mod restriction;
 mod trial;
+mod uncommitted;
 
 use crate::context::CommandContext;
 use crate::workplace::Workplace;

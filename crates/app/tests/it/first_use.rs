@@ -50,19 +50,30 @@ macro_rules! projects {
 }
 
 projects! {
+    c_with_sanitizers: "c-sanitizers", ["make", "gcc"];
+    an_ignored_folder_of_packages: "composer-packages", [];
+    a_library_in_a_submodule: "git-submodule", [];
     go_with_cgo: "go-cgo", ["go"];
     go_with_a_build_that_asks_git: "go-vendored", ["go"];
     jest_with_workers: "jest-workers", ["npm"];
     maven_with_junit: "maven-junit", ["mvn"];
+    node_on_low_ports: "node-low-ports", [];
     node_with_postgres: "node-postgres", ["npm"];
     npm_workspaces: "npm-workspaces", [];
+    python_with_its_own_scripts: "python-console", ["make"];
     python_that_writes_to_the_home: "python-home", [];
     python_with_hypothesis: "python-hypothesis", [];
+    python_with_poetry: "python-poetry", [];
     python_with_process_pools: "python-pools", [];
+    python_with_a_generated_version: "python-scm", [];
     python_with_servers: "python-server", [];
+    python_that_looks_at_the_system: "python-system", [];
+    python_with_another_environment: "python-tox", [];
     python_with_xdist: "python-xdist", [];
     python_with_a_time_zone: "python-zone", [];
+    rust_that_builds_elsewhere: "rust-elsewhere", [];
     rust_with_a_build_that_asks_git: "rust-quirks", [];
     rust_workspace: "rust-workspace", [];
+    typescript_with_references: "ts-references", ["npm"];
     vitest_with_a_dom: "vitest-dom", ["npm"];
 }

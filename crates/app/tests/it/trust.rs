@@ -185,6 +185,31 @@ fn doctor_shows_that_each_check_goes_red_and_names_one_that_cannot_fail() {
 
 // UP-03
 #[test]
+fn doctor_names_the_uncommitted_file_that_a_check_needs_and_a_copy_of_it_makes_it_pass() {
+    let place = Place::new();
+    let test = "import unittest\n\nfrom sums import local\n\n\nclass Here(unittest.TestCase):\n    def test_needs(self):\n        \
+                self.assertEqual(local.PORT, 80)\n";
+    place.write("tests/test_here.py", test);
+    place.write(".gitignore", "local.py\nnotes\n__pycache__\n");
+    place.git(&["add", "-A"]);
+    place.git(&["commit", "-qm", "A test that needs a local file"]);
+    place.write("sums/local.py", "PORT = 80\n");
+    place.write("notes/mine.txt", "other\n");
+    let shown = place.remand(&["doctor", "--checks"]);
+    assert_eq!(shown.code, 1, "{}{}", shown.out, shown.err);
+    let text = shown.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("passes in your checkout and fails on the last commit"), "{}", shown.out);
+    assert!(text.contains("it needs `sums/local.py`, which is not committed"), "{}", shown.out);
+    assert!(text.contains("`copies = [\"sums/local.py\"]` under `[sandbox]`"), "{}", shown.out);
+
+    place.add_user_settings("[sandbox]\ncopies = [\"sums/local.py\"]\n");
+    let shown = place.remand(&["doctor", "--checks"]);
+    assert_eq!(shown.code, 0, "{}{}", shown.out, shown.err);
+    assert!(!shown.out.contains("not committed"), "{}", shown.out);
+}
+
+// UP-03
+#[test]
 fn doctor_names_the_restriction_that_breaks_a_check_and_its_setting() {
     for (needs, what, setting) in [
         (

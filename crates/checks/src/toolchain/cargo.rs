@@ -4,9 +4,9 @@ use super::{Dependency, FilesBelow, Nested, Toolchain, Workspace, matches, read,
 use crate::action::CheckAction;
 use crate::members::{MEMBERS, Members, Naming};
 use crate::probe::ToolProbe;
-use crate::spec::{CheckSpec, Parser};
+use crate::spec::{CheckSpec, Parser, SCRATCH};
 use remand_kernel::evidence::Tier;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use toml::{Table, Value};
 
 pub const TOOLCHAIN: Toolchain = Toolchain {
@@ -20,12 +20,17 @@ pub const TOOLCHAIN: Toolchain = Toolchain {
 };
 
 const MANIFEST: &str = "Cargo.toml";
+
+/// The variable that says where Cargo builds.
+pub const TARGET_FOLDER: &str = "CARGO_TARGET_DIR";
+
 const DEPENDENCIES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
 fn checks(folder: &Path, probe: &ToolProbe<'_>) -> Vec<CheckSpec> {
     if !folder.join(MANIFEST).is_file() {
         return Vec::new();
     }
+    let builds_elsewhere = builds_elsewhere(folder);
     // If a member is patched in for an external package, other external packages may depend on it.
     let is_patched = toml_file(folder, MANIFEST).contains_key("patch");
     let spec = |name: &str, tier: Tier, argv: &[&str]| {
@@ -34,6 +39,10 @@ fn checks(folder: &Path, probe: &ToolProbe<'_>) -> Vec<CheckSpec> {
         let members = Members::of_command(&narrowed, Naming::Flag("-p".to_string()));
         let spec =
             CheckSpec::new(name, tier, CheckAction::argv(argv)).with_variable("CARGO_TERM_COLOR", "never");
+        let spec = match builds_elsewhere {
+            true => spec.with_variable(TARGET_FOLDER, &format!("{SCRATCH}/target")),
+            false => spec,
+        };
         if is_patched { spec } else { spec.with_members(members) }
     };
     let mut specs = vec![spec("cargo-check", Tier::One, &["cargo", "check", "--workspace", "--all-targets"])];
@@ -56,6 +65,28 @@ fn checks(folder: &Path, probe: &ToolProbe<'_>) -> Vec<CheckSpec> {
         add(spec("cargo-test", Tier::Two, &argv).parsed_by(Parser::Cargo));
     }
     specs
+}
+
+/// Whether the settings of Cargo put the build outside the project, where a check cannot write.
+fn builds_elsewhere(folder: &Path) -> bool {
+    let is_target_elsewhere = |settings: &Path| {
+        let folder = toml_file(settings, "config.toml")
+            .get("build")
+            .and_then(|build| build.get("target-dir").and_then(Value::as_str).map(PathBuf::from));
+        folder.is_some_and(|folder| {
+            folder.is_absolute() || folder.components().any(|part| part == Component::ParentDir)
+        })
+    };
+    let mut settings: Vec<PathBuf> = Vec::new();
+    for above in folder.ancestors() {
+        settings.push(above.join(".cargo"));
+        if above.join(".git").exists() {
+            break;
+        }
+    }
+    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".cargo"));
+    settings.extend(std::env::var_os("CARGO_HOME").map(PathBuf::from).or(home));
+    settings.iter().any(|settings| is_target_elsewhere(settings))
 }
 
 /// Whether the project configures Clippy lints.

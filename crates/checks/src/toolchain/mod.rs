@@ -1,6 +1,6 @@
 //! Toolchains, detected by their marker files; one toolchain per source file.
 
-mod cargo;
+pub mod cargo;
 mod cmake;
 mod go;
 mod make;

@@ -53,7 +53,9 @@ fn checks(folder: &Path, probe: &ToolProbe<'_>) -> Vec<CheckSpec> {
     if folder.join("tsconfig.json").is_file()
         && let Some(tsc) = installed(folder, "tsc")
     {
-        add(CheckSpec::new("tsc", Tier::Two, CheckAction::argv(&[&tsc, "--noEmit", "--pretty", "false"])));
+        // With references to other projects, only a build checks their files.
+        let mode = if has_references(folder) { "-b" } else { "--noEmit" };
+        add(CheckSpec::new("tsc", Tier::Two, CheckAction::argv(&[&tsc, mode, "--pretty", "false"])));
     }
     if has_lint(folder, &package)
         && let Some(eslint) = installed(folder, "eslint")
@@ -148,6 +150,12 @@ fn has_lint(folder: &Path, package: &Value) -> bool {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     package.get("eslintConfig").is_some()
         || entries.into_iter().any(|entry| is_config(&entry.file_name().to_string_lossy()))
+}
+
+/// Whether the TypeScript project consists of others. Its settings may contain comments, so they are not parsed.
+fn has_references(folder: &Path) -> bool {
+    let text: String = read(folder, "tsconfig.json").unwrap_or_default().split_whitespace().collect();
+    text.split_once("\"references\":[").is_some_and(|(_, rest)| !rest.starts_with(']'))
 }
 
 /// The path of a program that is installed for the project or, in a workspace, in a folder above it.

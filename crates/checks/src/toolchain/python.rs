@@ -2,7 +2,7 @@
 
 use super::{Dependency, FilesBelow, Toolchain, Workspace, always, read, toml_file};
 use crate::action::CheckAction;
-use crate::installed;
+use crate::environments::{Environment, USUAL_NAMES};
 use crate::probe::ToolProbe;
 use crate::spec::{CheckSpec, Parser, SCRATCH};
 use remand_kernel::evidence::Tier;
@@ -21,19 +21,22 @@ pub const TOOLCHAIN: Toolchain = Toolchain {
 };
 
 const TEST_FOLDERS: [&str; 3] = ["", "tests", "test"];
-const SKIPPED: &str = r"(^|/)(\.git|\.venv|venv|\.tox|node_modules|build|dist|target)/";
+const SKIPPED: &str = r"\.git|\.venv|venv|\.tox|node_modules|build|dist|target";
 
 fn checks(folder: &Path, probe: &ToolProbe<'_>) -> Vec<CheckSpec> {
     let tests = TEST_FOLDERS.iter().find(|name| has_tests(&folder.join(name)));
     if !is_project(folder) && tests.is_none() && !is_django(folder) {
         return Vec::new();
     }
-    let python = installed::environment(folder)
-        .map_or_else(|| "python3".to_string(), |environment| installed::program_path(environment, "python"));
-    let compile = CheckAction::argv(&[&python, "-m", "compileall", "-q", "-f", "-x", SKIPPED, "."]);
+    let environment = Environment::nearest(folder);
+    let python = environment
+        .as_ref()
+        .map_or_else(|| "python3".to_string(), |environment| environment.program("python"));
+    let skipped = skipped(environment.as_ref());
+    let compile = CheckAction::argv(&[&python, "-m", "compileall", "-q", "-f", "-x", &skipped, "."]);
     // Programs in the checkout must not run outside the sandbox, so the package is searched for, not imported.
-    let has = |package: &str| match installed::environment(folder) {
-        Some(environment) => installed::has_package(&folder.join(environment), package),
+    let has = |package: &str| match &environment {
+        Some(environment) => environment.has_package(package),
         None => probe.succeeds(folder, &["python3", "-c", &format!("import {package}")]),
     };
     let test = if is_django(folder) && !has("pytest_django") {
@@ -61,12 +64,19 @@ fn checks(folder: &Path, probe: &ToolProbe<'_>) -> Vec<CheckSpec> {
         .collect()
 }
 
+/// A pattern for the folders that are not compiled.
+fn skipped(environment: Option<&Environment>) -> String {
+    let other = environment.map(|environment| environment.path.as_str());
+    let other = other.filter(|path| !USUAL_NAMES.contains(path) && !path.starts_with("../"));
+    format!("(^|/)({SKIPPED}{})/", other.map_or_else(String::new, |path| format!("|{}", regex::escape(path))))
+}
+
 /// The path of a tool in the project's environment, or its name if it is on the PATH; `None` if it is in neither.
 fn tool(folder: &Path, name: &str, probe: &ToolProbe<'_>) -> Option<String> {
-    let in_environment =
-        installed::environment(folder).map(|environment| installed::program_path(environment, name));
-    let in_environment = in_environment.filter(|program| folder.join(program).is_file());
-    in_environment.or_else(|| probe.has_program(name).then(|| name.to_string()))
+    let environment = Environment::nearest(folder).filter(|environment| environment.has_program(name));
+    environment
+        .map(|environment| environment.program(name))
+        .or_else(|| probe.has_program(name).then(|| name.to_string()))
 }
 
 /// Type checks and lints that the repository configures and whose tools are installed.

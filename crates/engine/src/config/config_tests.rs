@@ -127,6 +127,7 @@ fn a_later_layer_wins_key_by_key_and_each_value_has_its_origin() {
         "rounds.least = 100 (built in)",
         "rounds.warn-after = 2 (built in)",
         "sandbox.checks-environment = [] (built in)",
+        "sandbox.copies = [] (built in)",
         "sandbox.disk = 20000000000 (built in)",
         "sandbox.environment = [] (built in)",
         "sandbox.file-size = 4000000000 (built in)",
@@ -344,6 +345,7 @@ fn a_repository_cannot_open_the_sandbox_to_the_users_data() {
     for (key, value) in [
         ("environment", "[\"KEY\"]"),
         ("reads", "[\"~/.ssh\"]"),
+        ("copies", "[\".env\"]"),
         ("hooks-write", "[\"~/.bashrc\"]"),
         ("unix-sockets", "true"),
     ] {

@@ -104,6 +104,7 @@ pub struct Sandbox {
     pub checks_environment: Vec<String>,
     /// Paths that agents may read, as written in the file.
     pub reads: Vec<String>,
+    pub copies: Vec<String>,
     /// Paths that programs started by git may write, as written in the file.
     pub hooks_write: Vec<String>,
     pub unix_sockets: bool,
@@ -248,6 +249,7 @@ impl Config {
                 required: table.flag("sandbox.required").unwrap_or(false),
                 environment: table.words("sandbox.environment").unwrap_or_default(),
                 reads: table.words("sandbox.reads").unwrap_or_default(),
+                copies: table.words("sandbox.copies").unwrap_or_default(),
                 checks_environment: table.words("sandbox.checks-environment").unwrap_or_default(),
                 hooks_write: table.words("sandbox.hooks-write").unwrap_or_default(),
                 unix_sockets: table.flag("sandbox.unix-sockets").unwrap_or(false),

@@ -226,6 +226,15 @@ pub const KEYS: &[ConfigKey] = &[
                   their caches. Only in your own file.",
     },
     ConfigKey {
+        path: "sandbox.copies",
+        shape: ValueShape::Words,
+        default: "[]",
+        example: "[\"generated\", \"config/local.ini\"]",
+        meaning: "Files and folders of your checkout, relative to its root, that git ignores and agents, checks and hooks \
+                  need. They are copied into every work tree. Only in your own file. The packages of Composer, Bundler \
+                  and Mix, and version files that Python's build tools write, are copied anyway.",
+    },
+    ConfigKey {
         path: "sandbox.hooks-write",
         shape: ValueShape::Words,
         default: "[]",
@@ -257,9 +266,8 @@ pub const KEYS: &[ConfigKey] = &[
         shape: ValueShape::Count,
         default: "\"8G\"",
         example: "\"4G\"",
-        meaning: "Memory of all processes of one dispatch together, in bytes. A single process can never reserve or \
-                  use more than twice as much, so address sanitizers need a larger limit. A check or a hook may use \
-                  half of the machine's memory if that is more.",
+        meaning: "Memory of all processes of one dispatch together, in bytes: what they use, not what they reserve. A \
+                  check or a hook may use half of the machine's memory if that is more.",
     },
     ConfigKey {
         path: "sandbox.processes",
@@ -594,7 +602,7 @@ pub const KEYS: &[ConfigKey] = &[
         shape: ValueShape::Count,
         default: "",
         example: "\"4G\"",
-        meaning: "Private writable memory of each of its processes, in bytes. Default: 8 GiB.",
+        meaning: "Memory of each of its processes, in bytes. Default: 8 GiB.",
     },
     ConfigKey {
         path: "checks.*.reruns",

@@ -11,7 +11,8 @@ use remand_agents::driver::AgentRows;
 const HARMLESS: &[&str] = &["model", "silence"];
 
 /// Keys that open the sandbox to the user's data.
-const WIDENING: &[&str] = &["environment", "checks-environment", "reads", "hooks-write", "unix-sockets"];
+const WIDENING: &[&str] =
+    &["environment", "checks-environment", "reads", "copies", "hooks-write", "unix-sockets"];
 
 /// Sections that only the user's own file may have, and what they choose.
 const OWN: &[(&str, &str)] = &[

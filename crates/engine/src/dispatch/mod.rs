@@ -34,6 +34,7 @@ use remand_agents::driver::{AgentReport, DispatchContext, Driver, Permissions, S
 use remand_agents::output::{AgentActivity, OutputReader};
 use remand_agents::rehearsal::DispatchInfo;
 use remand_agents::submission::Terms;
+use remand_checks::AddedPackages;
 use remand_contract::{Expectation, SchemaId};
 use remand_git::{Aftermath, ChangedPath, Inventory, KeepIgnored, Leftover, Reach, TreeId, remove};
 use remand_kernel::change::Digest;
@@ -88,8 +89,8 @@ struct Prepared<'b> {
     driver: &'b dyn Driver,
     /// The agent's home.
     home: PathBuf,
-    /// Folders of the user's checkout with installed packages that the tree links to.
-    packages: Vec<PathBuf>,
+    /// The packages and files of the user's checkout that were added to the tree.
+    packages: AddedPackages,
     /// The session to resume.
     session: Option<Session>,
     /// The file that the session was saved in.
@@ -298,7 +299,7 @@ fn prepare<'b>(
         choice,
         driver,
         home,
-        packages: Vec::new(),
+        packages: AddedPackages::default(),
         session_file: resumed.as_ref().map(|resumed| resumed.file.clone()),
         session: resumed.map(|resumed| resumed.session),
         folder,
@@ -471,15 +472,19 @@ impl Prepared<'_> {
         let site = &self.job.site;
         if self.role.tree {
             let (checkout, tree) = (site.repository().root(), self.lane.work.path());
-            self.packages = remand_checks::link(checkout, tree, &site.pinned.checks)?;
+            let checks = &site.pinned.checks;
+            if checks.iter().any(|check| !check.copies.is_empty()) {
+                let content = site.repository().files(&self.lane.tree)?;
+                remand_checks::remove_old_copies(checkout, tree, checks, &content)?;
+            }
+            self.packages = remand_checks::link(checkout, tree, checks)?;
         }
         Ok(())
     }
 
     /// Removes the links, because they are not part of the work.
     fn unlink_packages(&self) -> Result<(), Trouble> {
-        let checkout = self.job.site.repository().root();
-        Ok(remand_checks::unlink(checkout, self.lane.work.path(), &self.packages)?)
+        Ok(remand_checks::unlink(self.lane.work.path(), &self.packages)?)
     }
 
     /// What the agent left in the tree. If git fails only because of that, the agent is at fault.

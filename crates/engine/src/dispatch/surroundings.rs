@@ -4,6 +4,7 @@ use super::{Prepared, note};
 use crate::asked_hosts;
 use crate::site::Trouble;
 use remand_agents::driver::{Launch, read_agent_file};
+use remand_checks::{NO_NETWORK, TARGET_FOLDER};
 use remand_git::remove;
 use remand_ledger::fact::{Note, NoteKind};
 use remand_process::confine::{Enforcement, Policy, Privacy, PrivateFolders, TEMPORARY_FOLDERS, programs};
@@ -39,6 +40,23 @@ fn java_options(earlier: Option<OsString>, home: &Path, user_home: &Path) -> OsS
     options
 }
 
+/// The user's name in git, for tests that make commits in repositories of their own.
+fn git_settings(prepared: &Prepared<'_>) -> Result<String, Trouble> {
+    let repository = prepared.job.site.repository();
+    let mut text = String::new();
+    for (section, key) in [("user", "name"), ("user", "email"), ("init", "defaultBranch")] {
+        if let Some(value) = repository.setting(&format!("{section}.{key}"))? {
+            text.push_str(&git_setting(section, key, &value));
+        }
+    }
+    Ok(text)
+}
+
+fn git_setting(section: &str, key: &str, value: &str) -> String {
+    let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    format!("[{section}]\n\t{key} = \"{value}\"\n")
+}
+
 /// The agent's process, ready to start.
 pub fn process(prepared: &Prepared<'_>) -> Result<ProcessJob, Trouble> {
     let context = prepared.context();
@@ -59,6 +77,13 @@ pub fn process(prepared: &Prepared<'_>) -> Result<ProcessJob, Trouble> {
         let options = java_options(earlier, &home, Path::new(&settings.user_home));
         process.environment.insert(JAVA_OPTIONS.into(), options);
     }
+    if !prepared.role.network {
+        process.environment.extend(NO_NETWORK.map(|(name, value)| (name.into(), value.into())));
+    }
+    if prepared.job.site.pinned.checks.iter().any(|check| check.environment.contains_key(TARGET_FOLDER)) {
+        process.environment.insert(TARGET_FOLDER.into(), home.join("target").into_os_string());
+    }
+    write_into_home(&home, Path::new(".gitconfig"), git_settings(prepared)?.as_bytes())?;
     let requested = std::mem::take(&mut launch.environment);
     process.environment.extend(requested.into_iter().map(|(name, value)| (name.into(), value)));
     process.stdin = std::mem::take(&mut launch.stdin);
@@ -124,13 +149,13 @@ fn policy(prepared: &Prepared<'_>, process: &ProcessJob, launch: Launch) -> Poli
     }
     let home = Path::new(&settings.user_home);
     let mut private = Privacy::of_home(home, &process.environment);
-    private.hidden.extend([
+    private.hide([
         settings.home.state_root().to_path_buf(),
         settings.repository.root().to_path_buf(),
         settings.repository.common_dir().to_path_buf(),
     ]);
     private.shown.extend(launch.reads);
-    private.shown.extend(prepared.packages.iter().cloned());
+    private.show_packages(prepared.packages.reads.iter().cloned());
     private.shown.extend(settings.sandbox.readable(home));
     private.shown.extend([prepared.folder.root().to_path_buf(), settings.program.clone()]);
     private.shown.extend(Some(tree).filter(|_| prepared.role.tree));
@@ -185,6 +210,14 @@ pub fn notes(prepared: &Prepared<'_>, ended: &JobEnd) -> Vec<Note> {
     if let Some(text) = refusal {
         notes.push(note(NoteKind::Warning, prepared.job.site.redact(&text)));
     }
+    if let Some(file) = prepared.packages.left_out.first() {
+        let number = prepared.packages.left_out.len();
+        let text = format!(
+            "{number} files of `sandbox.copies` cannot be read and were left out, such as {}",
+            file.display()
+        );
+        notes.push(note(NoteKind::Warning, prepared.job.site.redact(&text)));
+    }
     if let Some(limit) = &ended.exceeded {
         notes.push(note(NoteKind::Warning, format!("{}: {}", prepared.title, limit.explain())));
     }
@@ -227,5 +260,17 @@ fn unenforced(prepared: &Prepared<'_>) -> Option<String> {
             let more: Vec<String> = enforced.gaps().into_iter().filter(|gap| !known.contains(gap)).collect();
             (!more.is_empty()).then(|| format!("not enforced on {}: {}", prepared.title, more.join("; ")))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_quotes_and_line_breaks_stays_one_value() {
+        let text = git_setting("user", "name", "Ada \"A\\B\"\n[core]\n\tpager = x");
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(text.contains(r#"name = "Ada \"A\\B\"\n[core]\n"#), "{text}");
     }
 }

@@ -36,7 +36,7 @@ impl SandboxScope<'_> {
     pub fn policy(&self) -> Policy {
         let home = Path::new(self.user_home);
         let mut private = Privacy::of_home(home, self.environment);
-        private.hidden.extend([self.state_root.to_path_buf(), self.repository.root().to_path_buf()]);
+        private.hide([self.state_root.to_path_buf(), self.repository.root().to_path_buf()]);
         let common = self.repository.common_dir();
         let configured_git = settings_folder().map(|folder| PathBuf::from(folder).join("git"));
         let git = [home.join(".gitconfig"), home.join(".config/git"), common.to_path_buf()];

@@ -65,7 +65,7 @@ fn table_row(page: &RunPage<'_>, number: usize, row: &CheckRow) -> Markup {
             td.num { (row.exit_code.map_or("–".to_string(), |code| code.to_string())) }
             td.num { (row.collected.map_or("–".to_string(), |count| amount::grouped(u64::from(count)))) }
             td.num { (amount::time(row.duration_ms)) }
-            td { (line::cut(&line::one(&row.reason), 120)) }
+            td .text[!row.reason.is_empty()] { (line::cut(&line::one(&row.reason), 120)) }
         }
     }
 }

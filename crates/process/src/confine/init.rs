@@ -65,6 +65,9 @@ fn start(channel: &UnixStream, program: &ConfinedProgram<'_>) -> Result<Pid, Con
     namespaces::mount_processes()?;
     limits::apply_within(program.policy)?;
     limits::end_first_without_memory("self");
+    if program.policy.has_private_network() {
+        namespaces::open_all_ports();
+    }
     namespaces::forbid_nested();
     namespaces::protect_processes()?;
     super::forbid_inspection();

@@ -65,6 +65,15 @@ fn other_processes_are_neither_visible_nor_reachable() {
     other.wait().unwrap();
 }
 
+// UP-03
+#[test]
+fn a_program_may_listen_on_every_port_of_its_own_network() {
+    let lab = Lab::new();
+    let listens = python("import socket; print(socket.create_server((\"127.0.0.1\", 80)).getsockname()[1])");
+    let done = lab.run(isolated(&lab), &listens);
+    assert!(done.stdout.text().trim().ends_with("80"), "{}", done.stderr.text());
+}
+
 // CORE-17
 #[test]
 fn the_status_of_the_program_is_reported() {

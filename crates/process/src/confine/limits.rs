@@ -1,8 +1,7 @@
 //! Resource limits of a confined process.
 
 use super::policy::{ConfineError, Policy};
-use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
-use std::io;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Disables core files of this process and of what it starts: they would look like changes to the tree.
 pub(super) fn forbid_core_files() -> Result<(), ConfineError> {
@@ -10,8 +9,8 @@ pub(super) fn forbid_core_files() -> Result<(), ConfineError> {
     limit(Resource::Core, "core files", 1)
 }
 
-/// Sets the policy's limits on this process, except for memory on Linux: this process may need more than the program may
-/// use.
+/// Sets the policy's limits on this process. On Linux, the memory that programs use is measured instead: the kernel can only
+/// limit what they reserve, and address sanitizers reserve much more than they use.
 pub(super) fn apply(policy: &Policy) -> Result<(), ConfineError> {
     #[cfg(not(target_os = "linux"))]
     if let Some(bytes) = policy.memory {
@@ -81,63 +80,6 @@ pub(super) fn end_first_without_memory(process: &str) {
     const SCORE: &str = "500";
     // A higher score can stay, and without this, only the measured limits apply.
     let _ = std::fs::write(format!("/proc/{process}/oom_score_adj"), SCORE);
-}
-
-/// Starts a program with its limit on memory. Runtimes reserve memory by the limit that they find, and fail if a lower one
-/// comes later.
-///
-/// The limit also holds for this process until the program has started. If it could be too low for that, the program gets
-/// it just after its start.
-#[cfg(target_os = "linux")]
-pub(super) fn start_with_memory<T>(
-    bytes: Option<u64>,
-    start: impl FnOnce() -> Result<T, ConfineError>,
-) -> Result<T, ConfineError> {
-    const MARGIN: u64 = 64 * 1024 * 1024;
-    let before = getrlimit(Resource::Data);
-    let wanted = bytes.map(|bytes| before.current.map_or(bytes, |current| current.min(bytes)));
-    let Some(value) = wanted.filter(|bytes| own_data().saturating_add(MARGIN) < *bytes) else {
-        return start();
-    };
-    let set = |rlimit: Rlimit| {
-        setrlimit(Resource::Data, rlimit).map_err(|error| ConfineError::Limit {
-            what: "memory",
-            value,
-            source: error.into(),
-        })
-    };
-    set(Rlimit { current: Some(value), maximum: before.maximum })?;
-    let started = start();
-    set(before)?;
-    started
-}
-
-/// The private writable memory of this process, in bytes.
-#[cfg(target_os = "linux")]
-fn own_data() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmData:")).unwrap_or_default();
-    let kibibytes = line.split_whitespace().next().and_then(|number| number.parse::<u64>().ok());
-    kibibytes.map_or(u64::MAX, |number| number.saturating_mul(1024))
-}
-
-/// Limits the private writable memory of a child that has just been started.
-///
-/// The limit is on data, not on address space, so that runtimes that reserve much more than they use can start.
-#[cfg(target_os = "linux")]
-pub(crate) fn limit_memory_of(child: Pid, bytes: u64) -> io::Result<()> {
-    let bytes = getrlimit(Resource::Data).maximum.map_or(bytes, |maximum| maximum.min(bytes));
-    let rlimit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
-    match rustix::process::prlimit(Some(child), Resource::Data, rlimit) {
-        // The child has already ended.
-        Ok(_) | Err(rustix::io::Errno::SRCH) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn limit_memory_of(_: Pid, _: u64) -> io::Result<()> {
-    Err(io::Error::other("outside the sandbox, memory can be limited only on Linux"))
 }
 
 fn limit(resource: Resource, what: &'static str, value: u64) -> Result<(), ConfineError> {

@@ -99,6 +99,13 @@ pub(super) fn mount_processes() -> Result<(), ConfineError> {
         .map_err(|error| ConfineError::Private { what: PROCESSES.to_string(), source: error.into() })
 }
 
+/// Lets every program of this network listen on every port, as an administrator may outside: nothing else is in it.
+pub(super) fn open_all_ports() {
+    const FIRST_OPEN_PORT: &str = "/proc/sys/net/ipv4/ip_unprivileged_port_start";
+    // Where the kernel has no such setting, the ports below 1024 stay closed.
+    let _ = fs::write(FIRST_OPEN_PORT, "0");
+}
+
 /// Makes `/proc` read-only: some of its files change the machine.
 pub(super) fn protect_processes() -> Result<(), ConfineError> {
     let flags = MountFlags::BIND

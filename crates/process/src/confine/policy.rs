@@ -37,7 +37,7 @@ pub struct Policy {
     pub private: Option<PrivateFolders>,
     /// Whether the program must not start without them, because this machine can provide them.
     pub private_required: bool,
-    /// Bytes of private writable memory per process.
+    /// Bytes of memory per process. On Linux, the engine measures them.
     pub memory: Option<u64>,
     /// Bytes of memory of all its processes together, if the engine measures them.
     pub memory_of_all: Option<u64>,

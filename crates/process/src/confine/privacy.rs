@@ -21,6 +21,9 @@ const TOOLCHAIN_FOLDERS: &[&str] = &[
     ".conda",
     ".virtualenvs",
     "miniconda3",
+    "miniforge3",
+    "mambaforge",
+    "micromamba",
     "anaconda3",
     ".cache",
     "go",
@@ -64,6 +67,11 @@ const CREDENTIALS: &[&str] = &[
     ".cache/keyring",
 ];
 
+/// Files of environments of Python and Conda with addresses and passwords of package servers, and variables that activation
+/// sets. They stay hidden too.
+const SECRETS_OF_ENVIRONMENTS: &[&str] =
+    &["pip.conf", ".condarc", "conda-meta/state", "etc/conda/activate.d", "etc/conda/env_vars.d"];
+
 /// Environment variables that point to a toolchain's folder.
 const TOOLCHAIN_VARIABLES: &[&str] =
     &["CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOMODCACHE", "NVM_DIR", "JAVA_HOME", "PYENV_ROOT"];
@@ -88,12 +96,38 @@ impl Privacy {
         let mut shown: Vec<PathBuf> = TOOLCHAIN_FOLDERS.iter().map(|folder| home.join(folder)).collect();
         shown.extend(TOOLCHAIN_VARIABLES.iter().filter_map(|name| value(name)));
         let path = environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
-        shown.extend(std::env::split_paths(&path));
+        let programs: Vec<PathBuf> = std::env::split_paths(&path).collect();
+        // An environment of Python or Conda needs more than its programs.
+        let is_environment =
+            |folder: &&Path| ["pyvenv.cfg", "conda-meta"].iter().any(|mark| folder.join(mark).exists());
+        let environments = programs.iter().filter_map(|folder| folder.parent()).filter(is_environment);
+        shown.extend(environments.map(Path::to_path_buf));
+        shown.extend(programs);
         // The home folder, or a folder that contains it, would expose everything.
         shown.retain(|folder| folder.starts_with(home) && folder != home && folder.exists());
         shown.sort();
         shown.dedup();
-        Privacy { hidden, shown }
+        let mut privacy = Privacy { hidden, shown: Vec::new() };
+        privacy.show_packages(shown);
+        privacy
+    }
+
+    /// Hides folders, also where one of them was shown, as the root of an environment may be.
+    pub fn hide(&mut self, folders: impl IntoIterator<Item = PathBuf>) {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        for folder in folders {
+            self.shown.retain(|shown| real(shown) != real(&folder));
+            self.hidden.push(folder);
+        }
+    }
+
+    /// Shows folders of toolchains and packages, without the secrets of those that are an environment.
+    pub fn show_packages(&mut self, folders: impl IntoIterator<Item = PathBuf>) {
+        for folder in folders {
+            let secrets = SECRETS_OF_ENVIRONMENTS.iter().map(|path| folder.join(path));
+            self.hidden.extend(secrets.filter(|path| path.exists()));
+            self.shown.push(folder);
+        }
     }
 }
 
@@ -107,15 +141,41 @@ mod tests {
     fn only_toolchains_in_a_home_folder_are_shown_without_their_credentials() {
         let temp = tempfile::tempdir().expect("temp");
         let home = temp.path();
-        for folder in [".ssh", ".cargo/bin", "tools/bin", "own"] {
+        for folder in [".ssh", ".cargo/bin", "tools/bin", "own", "envs/one/bin"] {
             std::fs::create_dir_all(home.join(folder)).expect("folder");
         }
+        std::fs::write(home.join("envs/one/pyvenv.cfg"), "").expect("file");
+        std::fs::write(home.join("envs/one/pip.conf"), "index-url = https://me:word@host").expect("file");
         std::fs::write(home.join(".cargo/credentials.toml"), "token").expect("file");
-        let path = format!("{}:/usr/bin:{}", home.join("tools/bin").display(), home.display());
+        let folders =
+            [home.join("tools/bin"), "/usr/bin".into(), home.join("envs/one/bin"), home.to_path_buf()];
+        let path = std::env::join_paths(folders).expect("a path").into_string().expect("text");
         let environment = BTreeMap::from([("PATH".into(), path.into())]);
         let privacy = Privacy::of_home(home, &environment);
-        assert_eq!(privacy.hidden, [home.to_path_buf(), home.join(".cargo/credentials.toml")]);
-        assert_eq!(privacy.shown, [home.join(".cargo"), home.join("tools/bin")]);
+        let hidden = ["", ".cargo/credentials.toml", "envs/one/pip.conf"].map(|path| home.join(path));
+        assert_eq!(privacy.hidden, hidden);
+        let shown = [".cargo", "envs/one", "envs/one/bin", "tools/bin"].map(|folder| home.join(folder));
+        assert_eq!(privacy.shown, shown);
         assert_eq!(Privacy::of_home(Path::new("/"), &environment), Privacy::default());
+    }
+
+    // CORE-05 EP-30
+    #[test]
+    fn a_checkout_that_is_itself_an_environment_stays_hidden() {
+        let temp = tempfile::tempdir().expect("temp");
+        let home = temp.path().canonicalize().expect("a path");
+        let checkout = home.join("shop");
+        std::fs::create_dir_all(checkout.join("bin")).expect("folder");
+        for file in ["pyvenv.cfg", ".env", "pip.conf"] {
+            std::fs::write(checkout.join(file), "").expect("file");
+        }
+        let environment = BTreeMap::from([("PATH".into(), checkout.join("bin").into_os_string())]);
+        let mut privacy = Privacy::of_home(&home, &environment);
+        assert!(privacy.shown.contains(&checkout));
+        privacy.hide([checkout.clone()]);
+        assert_eq!(privacy.shown, [checkout.join("bin")]);
+        let readable = super::super::readable::readable(&privacy.hidden, &privacy.shown);
+        let inside: Vec<_> = readable.into_iter().filter(|path| path.starts_with(&checkout)).collect();
+        assert_eq!(inside, [checkout.join("bin")]);
     }
 }

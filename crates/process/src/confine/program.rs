@@ -8,7 +8,6 @@ use super::policy::{ConfineError, Policy};
 use super::service::PROXY_VARIABLES;
 use super::walls::Ground;
 use super::{capabilities, devices, landlocked, limits, namespaces};
-use rustix::process::Pid;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
@@ -27,11 +26,7 @@ impl ConfinedProgram<'_> {
     pub fn start_shared(&self, report: Option<&File>) -> Result<Child, ConfineError> {
         let program = Command::new(self.program);
         let within = devices::policy_without_others(self.policy);
-        let child = limits::start_with_memory(self.policy.memory, || {
-            in_thread(|| self.start(program, Isolation::Shared, &within, report))
-        })?;
-        self.limit_memory(&child)?;
-        Ok(child)
+        in_thread(|| self.start(program, Isolation::Shared, &within, report))
     }
 
     /// Starts the program as a child of its init.
@@ -48,11 +43,7 @@ impl ConfinedProgram<'_> {
         }
         let within = namespaces::policy_within(self.policy);
         let report = files.report.map(File::from);
-        let child = limits::start_with_memory(self.policy.memory, || {
-            in_thread(|| self.start(program, Isolation::Private, &within, report.as_ref()))
-        })?;
-        self.limit_memory(&child)?;
-        Ok(child)
+        in_thread(|| self.start(program, Isolation::Private, &within, report.as_ref()))
     }
 
     fn start(
@@ -79,13 +70,6 @@ impl ConfinedProgram<'_> {
         }
         let program = || self.program.to_string_lossy().into_owned();
         command.args(self.rest).spawn().map_err(|source| ConfineError::Exec { program: program(), source })
-    }
-
-    /// Keeps the program from raising its limit on memory. The thread that starts it can no longer do so.
-    fn limit_memory(&self, child: &Child) -> Result<(), ConfineError> {
-        let Some(value) = self.policy.memory else { return Ok(()) };
-        let failed = |source| ConfineError::Limit { what: "memory", value, source };
-        limits::limit_memory_of(Pid::from_child(child), value).map_err(failed)
     }
 }
 

@@ -139,7 +139,7 @@ fn tool(spec: &CheckSpec, root: &Path, path: &OsString) -> Tool {
         CheckAction::Argv(argv) => {
             let name = argv.first().map_or("", String::as_str);
             let is_installed = if name.contains('/') {
-                is_program(&root.join(&spec.folder).join(name))
+                is_program(&remand_checks::program_file(root, spec, name))
             } else {
                 on_path(name)
             };

@@ -2,6 +2,7 @@
 
 use super::checkup::Checkup;
 use super::trial::{Trial, TrialPlace, TrialSetup};
+use super::uncommitted;
 use remand_checks::{CheckEnd, CheckResult, CheckSandbox, CheckSpec};
 use remand_kernel::change::TestEnd;
 use remand_terminal::output::tell;
@@ -126,6 +127,10 @@ fn compare(
     tell(&format!("{} fails in the sandbox; running it outside", spec.name));
     let outside = trial.run_one(spec, &TrialSetup { place: TrialPlace::Outside, ..TrialSetup::default() })?;
     let Some(test) = first_difference(inside, &outside) else {
+        if let Some(missing) = uncommitted::needed(trial, spec)? {
+            missing.report(checkup, &spec.name);
+            return Ok(());
+        }
         let what = format!("{} fails, in the sandbox and outside: {}", spec.name, first_line(&outside));
         checkup.warn("checks", what, "make it pass on the last commit; tests that pass are still compared");
         return Ok(());

@@ -3,12 +3,14 @@
 use crate::context::CommandContext;
 use crate::{environment, host, workplace};
 use remand_checks::{
-    BaseFiles, CheckContext, CheckPlan, CheckResult, CheckSandbox, CheckSpec, FileScope, Selection,
+    AddedPackages, BaseFiles, CheckAction, CheckContext, CheckPlan, CheckResult, CheckSandbox, CheckSpec,
+    FileScope, Selection,
 };
 use remand_engine::config::Config;
 use remand_engine::home::HomeError;
 use remand_engine::site::SandboxScope;
 use remand_git::{Repository, TemporaryCheckout, private_folder};
+use remand_kernel::evidence::Tier;
 use remand_process::Cancel;
 use remand_process::confine::{self, ContactLog};
 use remand_terminal::CommandFailure;
@@ -19,6 +21,7 @@ use std::path::{Path, PathBuf};
 /// A temporary copy of the last commit in which checks can be tried.
 pub struct Trial<'t> {
     pub specs: &'t [CheckSpec],
+    repository: &'t Repository,
     tree: PathBuf,
     scratch: PathBuf,
     environment: BTreeMap<OsString, OsString>,
@@ -49,7 +52,7 @@ pub enum TrialPlace<'t> {
 impl<'t> Trial<'t> {
     pub fn new(
         context: &CommandContext<'_>,
-        repository: &Repository,
+        repository: &'t Repository,
         config: &Config,
         specs: &'t [CheckSpec],
     ) -> Result<Trial<'t>, CommandFailure> {
@@ -62,7 +65,7 @@ impl<'t> Trial<'t> {
         let (tree, scratch) = (copy.tree(), copy.folder().join("scratch"));
         let linked =
             private_folder(&scratch).and_then(|()| remand_checks::link(repository.root(), &tree, specs));
-        let installed = linked.map_err(|error| {
+        let installed = linked.map(|linked| linked.reads).map_err(|error| {
             let what = format!("{} cannot be used for a copy", copy.folder().display());
             CommandFailure::user(what, "set TMPDIR to another folder").caused_by(error.to_string())
         })?;
@@ -84,7 +87,34 @@ impl<'t> Trial<'t> {
         };
         let sandbox = sandbox.in_tree(&tree, &scratch, installed, &environment);
         environment.insert("TMPDIR".into(), scratch.clone().into_os_string());
-        Ok(Trial { specs, tree, scratch, environment, sandbox, _copy: copy })
+        Ok(Trial { specs, repository, tree, scratch, environment, sandbox, _copy: copy })
+    }
+
+    /// The paths of the user's checkout that are not in the commit and not in the copy, relative to the root.
+    pub fn untracked(&self) -> Result<Vec<PathBuf>, CommandFailure> {
+        let paths = self.repository.untracked()?;
+        Ok(paths.into_iter().filter(|path| self.tree.join(path).symlink_metadata().is_err()).collect())
+    }
+
+    /// Copies paths of the user's checkout into the copy, and returns those that were added.
+    pub fn add(&self, paths: &[PathBuf]) -> Result<AddedPackages, CommandFailure> {
+        let named = paths.iter().filter_map(|path| path.to_str()).map(str::to_string).collect();
+        let mut spec = CheckSpec::new("", Tier::Two, CheckAction::Shell(String::new()));
+        spec.copies = named;
+        let added = remand_checks::add_copies(self.repository.root(), &self.tree, &[spec]);
+        added.map_err(|error| {
+            CommandFailure::user("files of the checkout cannot be copied", "see the cause")
+                .caused_by(error.to_string())
+        })
+    }
+
+    /// Removes what was added to the copy.
+    pub fn remove(&self, added: &AddedPackages) -> Result<(), CommandFailure> {
+        Ok(remand_checks::unlink(&self.tree, added)?)
+    }
+
+    pub fn checkout(&self) -> &Path {
+        self.repository.root()
     }
 
     pub fn tree(&self) -> &Path {
