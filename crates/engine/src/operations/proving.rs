@@ -347,17 +347,43 @@ impl<'p> Prover<'p> {
             let result = results.iter().find(|result| result.name == test.check)?;
             at_base(test, parser, result, &self.added, &asserts_at)
         };
-        let is_green = |test: &TestInQuestion| {
-            let of_check = results.iter().filter(|result| result.name == test.check);
-            of_check
-                .flat_map(|result| &result.tests)
-                .any(|now| now.name == test.name && now.end == TestEnd::Passed)
-        };
+        let is_green = |test: &TestInQuestion| is_listed(test, &results, Some(TestEnd::Passed));
         let mut tests = with_proof(&judged);
+        self.prove_unbuilt(&mut tests, &results)?;
         for (test, _) in &mut tests {
             test.is_green_at_base = is_green(test);
         }
         Ok(tests)
+    }
+
+    /// A new test may keep those next to it from being built before the change. What failed before and passes on the new code with
+    /// tests and data as they were is proven: nothing but the code differs.
+    fn prove_unbuilt(
+        &self,
+        tests: &mut [(TestInQuestion, Option<TestProof>)],
+        at_base: &[CheckResult],
+    ) -> Result<(), Trouble> {
+        let mut unbuilt: Vec<_> = tests
+            .iter_mut()
+            .filter(|(test, _)| test.origin == TestOrigin::Fixed && self.failed_before(test))
+            .filter(|(test, _)| !is_listed(test, at_base, None))
+            .collect();
+        if unbuilt.is_empty() {
+            return Ok(());
+        }
+        let Some(ExchangedTree { tree, .. }) = self.tested.change.with_tests_of(self.job, Half::Base)? else {
+            return Ok(());
+        };
+        self.watch("the tests as they were".to_string());
+        let content = self.lane.holding(&tree).apart("old tests of the proof");
+        let results = self.run(&content, &self.tested.specs)?;
+        content.give_back(self.job)?;
+        for (test, proof) in &mut unbuilt {
+            if is_listed(test, &results, Some(TestEnd::Passed)) {
+                *proof = Some(TestProof::RedAtBase);
+            }
+        }
+        Ok(())
     }
 
     /// The tests that the change turned green, and that do not pass if the code is built without checks.
@@ -514,6 +540,14 @@ impl<'p> Prover<'p> {
         };
         self.files.iter().flat_map(of_file).collect()
     }
+}
+
+/// Whether the check of a test lists it, with this end if one is given.
+fn is_listed(test: &TestInQuestion, results: &[CheckResult], end: Option<TestEnd>) -> bool {
+    let of_check = results.iter().filter(|result| result.name == test.check);
+    of_check
+        .flat_map(|result| &result.tests)
+        .any(|now| now.name == test.name && end.is_none_or(|end| now.end == end))
 }
 
 fn mutants_tree(worker: usize) -> String {
