@@ -100,7 +100,7 @@ impl GitError {
                 format!("run as the owner, or run `git config --global --add safe.directory {path}`")
             }
             GitError::Bare { .. } => "clone the repository and use the clone".to_string(),
-            GitError::InsideGitFolder { .. } => "change to the checkout itself".to_string(),
+            GitError::InsideGitFolder { .. } => "run the command in the checkout, outside its git folder".to_string(),
             GitError::NoCommits { .. } => "make a first commit: `git add -A && git commit`".to_string(),
             GitError::UnknownRevision { .. } => "list commits with `git log --oneline --all`".to_string(),
             GitError::NotAnId { .. } => "the run's data is damaged: see `remand doctor`".to_string(),

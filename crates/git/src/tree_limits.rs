@@ -1,8 +1,8 @@
-//! The limits of what a program may add to a work tree, and what exceeds them.
+//! Limits for the files that a program adds to a work tree, and the excesses that are reported.
 
 use std::path::{Path, PathBuf};
 
-/// What a program may add to a work tree. Ignored files do not count, since git does not read them.
+/// The maximum that a program may add to a work tree. Ignored files do not count, because git does not read them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeLimits {
     /// New files; the same number of new folders is allowed.
@@ -31,7 +31,7 @@ pub struct Excess {
     pub path: PathBuf,
 }
 
-/// A limit that is exceeded, with its value.
+/// The exceeded limit, with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExcessKind {
     Files { found: u64, limit: u64 },
@@ -76,7 +76,7 @@ impl std::fmt::Display for Excess {
     }
 }
 
-/// The path, or its start and its end.
+/// The path; only the start and the end of a long one.
 fn shortened(path: &Path) -> String {
     const KEPT: usize = 60;
     let text = path.to_string_lossy();

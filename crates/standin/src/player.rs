@@ -111,7 +111,7 @@ impl ScriptPlayer {
         self.plans.entry(key).or_insert_with(make).clone()
     }
 
-    /// The reply to a program that works for a person.
+    /// The reply to a program that works for a person and not for a dispatch.
     fn spoken_reply(&mut self, conversation: &Conversation, turn: SpokenTurn) -> PlayedResponse {
         let (text, call) = match turn {
             SpokenTurn::Call { tool, arguments } => (String::new(), Some(Call { tool, arguments })),

@@ -1,7 +1,7 @@
 //! A list of tool calls in a prompt, for programs that work for a person and not for a dispatch.
 //!
-//! A line `standin: [{"tool": "start", "arguments": {…}}, …]` makes the model call these tools in order, each by the end
-//! of the name that the program gives it.
+//! A line `standin: [{"tool": "start", "arguments": {…}}, …]` makes the model call these tools in order. A tool matches
+//! if its name ends with the given one, because programs add prefixes.
 
 use crate::conversation::{Conversation, OfferedTool};
 use serde::Deserialize;

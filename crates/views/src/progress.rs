@@ -1,4 +1,4 @@
-//! Where a run is and what happens in it, in lines for people: the same while it is driven and while it is watched.
+//! The progress of a run as lines of text. The driving process and everything that watches a run show the same lines.
 
 use remand_engine::host::{CommittedStep, ResumedRun};
 use remand_kernel::event::Limits;
@@ -12,7 +12,7 @@ use remand_terminal::amount::{grouped, money};
 use remand_terminal::{Ink, Tone, invocation, line};
 use std::time::Duration;
 
-/// How far the rest of a wrapped line is indented.
+/// The indentation of the second and later parts of a wrapped line.
 const HANG: usize = 4;
 
 /// A committed step in the form that all readers of a run use.
@@ -41,7 +41,7 @@ impl ProgressLine {
         ProgressLine { tone, text }
     }
 
-    /// The line with the time in front of it, wrapped at words if a terminal shows it.
+    /// The line, preceded by the elapsed time. It is wrapped at words if there is a width.
     pub fn render(&self, elapsed: Duration, ink: Ink, width: Option<usize>) -> Vec<String> {
         let time = format!("{:>7}  ", clock(elapsed));
         let room = width.map_or(usize::MAX, |width| width.saturating_sub(time.len()));
@@ -113,7 +113,7 @@ pub fn resumed(resumed: &ResumedRun<'_>) -> Vec<ProgressLine> {
     again.chain([so_far]).map(|text| ProgressLine::new(Tone::Plain, text)).collect()
 }
 
-/// The dispatches and operations among some commands.
+/// The dispatches and operations among these commands.
 pub fn running(program: &Program, commands: &[Command]) -> Vec<CommandView> {
     let views = commands.iter().map(|command| CommandView::of(program, command));
     views.filter(|view| matches!(view.kind, CommandKind::Dispatch | CommandKind::Operation)).collect()
@@ -145,7 +145,7 @@ pub fn spent(used: &UsageTotals, limits: &Limits) -> String {
     parts.join(", ")
 }
 
-/// Where a run is and what it has used, in one line; a narrow terminal cuts off the end.
+/// The position and usage of a run in one line. A narrow terminal may cut off the end.
 pub fn standing(position: &str, used: &UsageTotals, limits: &Limits) -> String {
     let spent = spent(used, limits);
     let position = line::one(position);

@@ -1,4 +1,4 @@
-//! Whether what somebody watches has changed.
+//! Detects changes of a watched view: the list of all runs, or one run.
 
 use crate::problem::ViewProblem;
 use crate::repository::RepositoryState;
@@ -9,10 +9,10 @@ use remand_ledger::{Reader, RunId};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Why a repository is not shown.
+/// The problem of a repository without runs.
 const NO_RUNS: &str = "this repository has no runs";
 
-/// What somebody watches.
+/// The view that a window or a terminal shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Watched {
     /// The list of all runs.
@@ -25,7 +25,7 @@ pub enum Watched {
     },
 }
 
-/// Reads a text that changes whenever the view does.
+/// Reads a short text that changes whenever the view changes. Keeps the ledgers open between two reads.
 #[derive(Debug, Default)]
 pub struct Pulse {
     readers: BTreeMap<String, (RepositoryState, Reader)>,
@@ -47,12 +47,12 @@ impl Pulse {
         let mut text = String::new();
         for state in all {
             let id = state.id.clone();
-            // A ledger that cannot be read now is tried again with the list.
+            // The list itself reports a ledger that cannot be read.
             let Ok(reader) = self.reader(state) else {
                 let _ = write!(text, "{id} ");
                 continue;
             };
-            // The head of the journal also moves when a run ends between two looks.
+            // The head also shows a run that started and ended between two reads.
             let (head, requests) = (reader.head()?.count, reader.all_requests()?.len());
             let _ = write!(text, "{id}:{head}:{requests}");
             for row in reader.runs_under_way()? {

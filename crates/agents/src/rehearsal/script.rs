@@ -36,7 +36,7 @@ pub struct ScriptEntry {
     pub round: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
-    /// Texts that the agent must have been given, in its prompt or in the files of its brief.
+    /// Texts that must be in the agent's brief: in its prompt or in the files that it names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<String>,
     #[serde(default, rename = "do", deserialize_with = "actions")]
@@ -92,8 +92,8 @@ impl Script {
         Script::parse(&text, &path.display().to_string())
     }
 
-    /// Finds the entry for a dispatch: of the matching entries, the first one with the most keys. A role without a mode
-    /// stands for those of its modes that no entry names.
+    /// Finds the entry for a dispatch: of the matching entries, the first one with the most keys. An entry for a role
+    /// without a mode is used if no entry for the mode matches.
     pub fn entry(&self, info: &DispatchInfo) -> Option<&ScriptEntry> {
         let role = info.role.split_once('/').map_or(info.role.as_str(), |(role, _)| role);
         self.entry_for(&info.role, info).or_else(|| self.entry_for(role, info))
@@ -107,9 +107,9 @@ impl Script {
 }
 
 impl ScriptEntry {
-    /// A sentence that names the texts under `given` that the agent was not given; `None` if it was given all. It names
-    /// them by number, because a retry is given the sentence and would then contain the texts. Differences in white
-    /// space do not count.
+    /// A message about the texts under `given` that are missing from the brief; `None` if none is missing. It contains only
+    /// the numbers of the texts: a retry gets the message in its brief, and would otherwise find the texts there.
+    /// Differences in white space do not count.
     pub fn missing(&self, given: &str) -> Option<String> {
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let given = words(given);
@@ -120,7 +120,7 @@ impl ScriptEntry {
             .then(|| format!("the agent was not given number {numbers} of the {all} texts under `given`"))
     }
 
-    /// The number of the entry's keys, if all of them match; the role is known to match.
+    /// The number of the entry's keys, if all of them match. The caller has compared the role.
     fn match_count(&self, info: &DispatchInfo) -> Option<usize> {
         let matches = [
             self.task.as_ref().map(|task| info.task.as_ref() == Some(task)),

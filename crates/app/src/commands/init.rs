@@ -49,7 +49,7 @@ fn file(root: &Path) -> PathBuf {
     Sources::of(root, environment::all()).repository.unwrap_or_else(|| root.join("remand.toml"))
 }
 
-/// Says which agent the file names, and why.
+/// Names the agent in the file, and the reason for the choice.
 fn describe_choice(installed: &InstalledAgents) -> String {
     let Some(chosen) = installed.preferred() else {
         return "no agent is installed, so the file names none; `remand agents` lists them".to_string();

@@ -36,7 +36,7 @@ pub fn run(context: &CommandContext<'_>, args: &Args) -> Result<ExitCode, Comman
             let failure = PageStartError::Port { port, source };
             return Err(CommandFailure::user(
                 failure.to_string(),
-                "name another one with --port, or 0 for any",
+                "choose another port with --port; 0 selects a free one",
             )
             .with_sources(&failure));
         }

@@ -1,4 +1,4 @@
-//! The remotes of a repository: where they are, as forges name it.
+//! The remotes of a repository, each with the host and the repository name that its forge uses.
 
 use remand_git::{GitError, Repository};
 

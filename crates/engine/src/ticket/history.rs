@@ -18,9 +18,9 @@ pub struct TicketHistory {
     pub attempts: Vec<ImplementationAttempt>,
     pub gates: Vec<GateRun>,
     pub answers: Vec<GateDecision>,
-    /// One for each revision number with findings.
+    /// The revisions that have findings; one for each revision number.
     pub revisions: Vec<Revision>,
-    /// A revision that an earlier run left to this one.
+    /// A revision that was approved in an earlier run; this run continues it.
     pub inherited: Option<InheritedRevision>,
     /// The latest version of each document, by artifact.
     pub documents: BTreeMap<String, BlobId>,
@@ -29,7 +29,7 @@ pub struct TicketHistory {
     /// The current design, and its artifact name in the workflow.
     pub design: Option<BlobId>,
     pub design_name: Option<String>,
-    /// Designs that were refused because their approach failed before. None of them was built.
+    /// Designs that were refused, and not built, because their approach had failed before.
     pub refused: Vec<RefusedDesign>,
     /// The cause of the last findings, or of the findings that are being written.
     pub cause: Option<FindingsCause>,
@@ -98,7 +98,7 @@ pub struct Revision {
     pub cause: FindingsCause,
     pub findings: BlobId,
     pub decision: Option<GateDecision>,
-    /// Whether the gate could not offer a revision, because none was left.
+    /// Whether the gate offered no revision because the maximum number was reached.
     pub is_capped: bool,
     /// The failed approach, once the revision is recorded.
     pub ruled_out: Option<Approach>,

@@ -9,18 +9,18 @@ use super::permille::Permille;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// The share of common shingles from which two edits count as similar.
+/// The minimum share of common shingles of two similar edits.
 const SIMILAR: Permille = Permille(400);
-/// The minimum share of an edit's lines that undo an earlier edit. Healthy work is below it: a step of a series may
-/// replace the line with its number, and adds others.
+/// The minimum share of an edit's lines that undo an earlier edit, for the edit to belong to a circle. Healthy work stays
+/// below it: an edit in a series may replace one line, such as a counter, but adds more new lines.
 const MIN_AGAIN: Permille = Permille(400);
-/// The minimum share of an edit's lines that an earlier edit had removed; from this share on, removed lines came back.
+/// The minimum share of an edit's lines that an earlier edit had removed, for removed lines to count as restored.
 const MIN_BACK: Permille = Permille(200);
-/// The minimum share of a change that must be in the file: a change that is spread over other files is other work.
+/// The minimum share of a change that is in this file. A change with a smaller share mainly concerns other files.
 const MIN_WEIGHT: Permille = Permille(600);
 /// The minimum share of an edit that a later edit must undo to count as reworking it.
 const MIN_UNDONE: Permille = Permille(500);
-/// The minimum number of edits that make a circle.
+/// The minimum number of edits in a circle.
 const MIN_GROUP: usize = 3;
 /// The maximum number of edits that are remembered per file.
 const MAX_EDITS: usize = 16;
@@ -49,7 +49,7 @@ struct Edit {
     shingles: Sample,
     /// The share of lines that undo an earlier edit.
     again: Permille,
-    /// Whether lines came back that an earlier edit had removed.
+    /// Whether the edit restored lines that an earlier edit had removed.
     back: bool,
     /// The share of the change that is in this file.
     #[serde(default = "whole")]
@@ -92,7 +92,8 @@ impl Edits {
         group
     }
 
-    /// Whether the last edit reworks what an attempt did: it undoes most of it, or brings lines back.
+    /// Whether the last edit reworks an attempt: it undoes at least half of one of its edits, or restores
+    /// removed lines.
     pub(super) fn reworks(&self, attempt: u32) -> bool {
         let Some((last, earlier)) = self.0.split_last() else { return false };
         let undoes = |edit: &Edit| {

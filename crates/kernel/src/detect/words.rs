@@ -10,7 +10,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// With fewer content words than this, only equal statements are similar.
+/// The minimum number of content words of a similar statement; shorter statements are similar only if they are equal.
 const MIN_WORDS: usize = 4;
 /// The minimum number of common words: two common words show the same topic, not the same claim.
 const MIN_SHARED: usize = 3;
@@ -129,12 +129,13 @@ impl Words {
             || self.has_other_names(other)
     }
 
-    /// Whether this denies what the other affirms without doubt. "Missing check" and "should check" are denials too.
+    /// Whether this statement denies a stem that the other affirms. A doubted stem is not affirmed, as in
+    /// "missing check" and "should check".
     fn denies(&self, other: &Self) -> bool {
         self.denied.iter().any(|stem| other.stated.contains(stem) && !other.doubted.contains(stem))
     }
 
-    /// Whether this states the opposite of the other. A denied opposite agrees: "not allowed" and "denied".
+    /// Whether this statement is the opposite of the other. A denied opposite agrees: "not allowed" and "denied".
     fn opposes(&self, other: &Self) -> bool {
         self.poles.difference(&other.poles).any(|mine| {
             vocabulary::opposites(mine).any(|theirs| {
@@ -261,7 +262,7 @@ struct Clause {
 }
 
 impl Clause {
-    /// The index from which the rest of the clause is about something replaced.
+    /// The index of the first word about something replaced, such as the word after "instead of".
     fn replaced_start(&self) -> Option<usize> {
         let pairs =
             [("instead", "of"), ("rather", "than"), ("no", "longer"), ("place", "of"), ("opposed", "to")];

@@ -1,5 +1,5 @@
-//! What each guard buys: the same cases with plain tests, with the tests of the base put back, with each guard alone, and
-//! with all of them.
+//! Compares guards: runs the same cases with plain tests, with the tests of the base restored, with each guard alone, and
+//! with all guards.
 
 use super::arena::{Arena, Engine};
 use super::catalogue::ChosenCase;
@@ -16,14 +16,14 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// The folder with the tests of each project for cases of kinds.
+/// The folder of the tests in every project whose cases have a kind.
 const TESTS: &str = "tests";
 
 /// The names of the first two guards of a comparison.
 const PLAIN: &str = "plain tests";
 const RESTORED: &str = "plain tests, after `git checkout base -- tests/`";
 
-/// What one guard let through and what it stopped.
+/// The wrong decisions of one guard.
 #[derive(Debug, Default)]
 pub struct ComparedGuard {
     pub name: String,
@@ -41,7 +41,8 @@ pub struct GuardComparison {
     pub honest: usize,
 }
 
-/// Plays each case of a kind with each guard, except what the record knows; `None` after a signal.
+/// Plays each case that has a kind with each guard, except the results that are already in the record; `None` after a
+/// signal.
 pub fn compare(
     lineup: &Lineup,
     choices: &[ChosenCase],
@@ -53,7 +54,7 @@ pub fn compare(
     let missing = |name: &str| -> Vec<ChosenCase> {
         choices.iter().filter(|choice| record.accepted(name, choice).is_none()).cloned().collect()
     };
-    // What people want to know first.
+    // The most interesting result, all guards together, comes first.
     for name in ["all"].iter().chain(GUARDS.iter().filter(|name| **name != "all")) {
         let guarded: Vec<ChosenCase> = missing(name).iter().map(|choice| with_guards(choice, name)).collect();
         let recording = RecordingWatcher { watcher, record, guard: name };
@@ -86,7 +87,7 @@ pub fn compare(
     Ok(Some(GuardComparison { guards: guards.collect(), bad: choices.len() - honest, honest }))
 }
 
-/// Records the result of each case as soon as it ended.
+/// Records the result of each case as soon as it ends.
 struct RecordingWatcher<'w> {
     watcher: &'w dyn Watcher,
     record: &'w ComparisonRecord,
@@ -104,7 +105,7 @@ impl Watcher for RecordingWatcher<'_> {
             CaseVerdict::GoodWorkStopped => true,
             CaseVerdict::AsStated | CaseVerdict::NotAsStated => !tried.choice.is_honest(),
         };
-        // A result that cannot be written is played again the next time.
+        // If the result cannot be written, the next comparison plays the case again.
         let _ = self.record.add(self.guard, &tried.choice, !is_stopped);
         self.watcher.ended(tried);
     }
@@ -116,7 +117,7 @@ fn with_guards(choice: &ChosenCase, name: &str) -> ChosenCase {
     choice
 }
 
-/// Whether the tests pass after the work, and whether they do with the files of the base in the folder of the tests.
+/// Whether the tests pass after the work, and whether they still pass with the test folder of the base.
 fn try_tests(
     choice: &ChosenCase,
     folder: &Path,
@@ -141,15 +142,15 @@ fn try_tests(
         folder: arena.outside(),
     };
     let script = Script::new(choice.name.clone(), choice.case.dispatches.clone());
-    let mut said = Vec::new();
-    if perform(&script, &info, &mut std::io::sink(), &mut said) != PlayEnding::Exit(0) {
+    let mut errors = Vec::new();
+    if perform(&script, &info, &mut std::io::sink(), &mut errors) != PlayEnding::Exit(0) {
         let what = format!("the work of {} cannot be done", choice.name);
         return Err(CommandFailure::user(what, "this is a bug in Remand")
-            .caused_by(String::from_utf8_lossy(&said).trim().to_string()));
+            .caused_by(String::from_utf8_lossy(&errors).trim().to_string()));
     }
     let passes = || Ok::<bool, CommandFailure>(tools.run(project.command, &tree)?.exit.succeeded());
     let plain = passes()?;
-    // What the change adds stays, as everywhere where people do this by hand.
+    // Added files stay, as they do after the same command by hand.
     tools.git(&tree, &["checkout", "--quiet", "HEAD", "--", TESTS])?;
     // Cargo compares times in seconds on some file systems.
     let _ = fs::remove_dir_all(tree.join("target"));
@@ -167,7 +168,7 @@ impl ComparedGuard {
 }
 
 impl GuardComparison {
-    /// The table, and what all guards together let through or stopped.
+    /// The table, and the wrong decisions of all guards together.
     pub fn text(&self, ink: Ink) -> String {
         let mut table = TextTable::new(&[
             ("guard", ColumnFit::Wrap),

@@ -88,12 +88,12 @@ fn apply_rule(foreign: &mut Foreign, action: &str, resource: &str, effect: &str,
             Grant::Denied
         }
         _ => {
-            foreign.unused.push(Unused::new(&rule, "Remand does not know it, so it is denied", span));
+            foreign.unused.push(Unused::new(&rule, "its effect is unknown, so it is denied", span));
             Grant::Denied
         }
     };
     if action == EVERYTHING {
-        // A rule that allows everything requests no permission in particular.
+        // A rule that allows everything does not request a particular permission.
         let grant = if grant.is_denied() { Grant::Denied } else { Grant::Unstated };
         foreign.grants = ToolGrants { edit: grant.clone(), shell: grant.clone(), network: grant };
         return;

@@ -65,7 +65,7 @@ pub fn hooks(
         checkup.warn(
             HOOKS,
             format!("a hook refuses a trivial commit, in the sandbox and outside: {output}"),
-            "a run whose commit is refused can be retried with `remand retry` after you fixed the cause",
+            "fix the cause; after a refused commit, `remand retry` continues the run",
         );
     } else {
         checkup.warn(

@@ -107,7 +107,7 @@ pub fn checks(checkup: &mut Checkup, repository: &Repository, config: &Config) {
             Tool::Present => checkup.ok("checks", what),
             Tool::Missing(name) => checkup.fail("checks", format!("{what}: `{name}` is missing"), off),
             Tool::Unsure(name) => {
-                let remedy = "the shell may still find it; if not, install it";
+                let remedy = "install it if the shell does not find it either";
                 checkup.warn("checks", format!("{what}: `{name}` is not on PATH"), remedy);
             }
         }

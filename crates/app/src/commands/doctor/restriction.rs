@@ -162,7 +162,7 @@ fn compare(
         );
         checkup.fail("checks", format!("{what}; it needs several things that the sandbox restricts"), remedy);
     } else {
-        let remedy = format!("look at its output: {}", first_line(inside));
+        let remedy = format!("check its output in the sandbox, which starts with: {}", first_line(inside));
         checkup.fail("checks", format!("{what}; no single restriction is the reason"), remedy);
     }
     Ok(())

@@ -101,13 +101,14 @@ pub fn prompts(site: &McpSite) -> Vec<Prompt> {
     names.dedup();
     let argument = || {
         PromptArgument::new("request")
-            .with_description("What is wanted, or the file or issue")
+            .with_description("The request, or a file or issue that contains it")
             .with_required(true)
     };
     names
         .into_iter()
         .map(|name| {
-            let about = format!("Have Remand work by its workflow `{name}`, and report with evidence");
+            let about =
+                format!("Run the workflow `{name}` with Remand, and report the result with its evidence");
             Prompt::new(name, Some(about), Some(vec![argument()]))
         })
         .collect()

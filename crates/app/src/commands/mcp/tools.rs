@@ -31,7 +31,7 @@ pub const TOOLS: &[McpTool] = &[
             ("request", "string", false, "What is wanted, in plain words"),
             ("issue", "string", false, "The id of an issue in TODO/"),
             ("ticket", "string", false, "The file of a ticket"),
-            ("spec", "string", false, "The file of a specification to refine"),
+            ("spec", "string", false, "The specification file to refine"),
             (
                 "workflow",
                 "string",
