@@ -102,7 +102,8 @@ fn targets(path: &str, text: &str) -> Option<BTreeMap<String, String>> {
         }
         "Cargo.toml" => {
             let manifest: Value = toml::from_str(text).ok()?;
-            let path = manifest.pointer("/lib/path").and_then(Value::as_str).unwrap_or("src/lib.rs");
+            let path = manifest.get("lib").and_then(|library| library.get("path")).and_then(Value::as_str);
+            let path = path.unwrap_or("src/lib.rs");
             found.insert("lib.path".to_string(), path.to_string());
         }
         name if name.starts_with("tsconfig") || name == "jsconfig.json" => {
