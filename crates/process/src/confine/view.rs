@@ -141,9 +141,13 @@ pub(super) fn mount_all(
         bind(&substitutes.nothing, path)?;
     }
     let is_ours = |path: &PathBuf| policy.read_write.iter().any(|own| path.starts_with(own));
-    for path in sockets.iter().filter(|path| policy.has_private_network() && !is_ours(path)) {
-        if path.symlink_metadata().is_ok_and(|found| found.file_type().is_socket()) {
-            bind(&substitutes.nothing, path)?;
+    let is_socket = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.file_type().is_socket());
+    let foreign = |path: &&PathBuf| policy.has_private_network() && !is_ours(path) && is_socket(path);
+    for path in sockets.iter().filter(foreign) {
+        let bound = bind(&substitutes.nothing, path);
+        // Its owner may have removed it in the meantime.
+        if is_socket(path) {
+            bound?;
         }
     }
     let mut writable: Vec<PathBuf> = [SHARED_MEMORY, TERMINALS].map(PathBuf::from).to_vec();
