@@ -1,13 +1,13 @@
 //! The part of the sandbox that Landlock enforces: files, programs, TCP, signals.
 
+use crate::confine::mounting::refer_to;
 use crate::confine::policy::{ConfineError, Policy};
 use crate::confine::readable::readable;
 use crate::confine::upstream::shared_ports;
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, NetPort, PathBeneath, PathFd, RestrictSelf,
-    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope, make_bitflags,
+    ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, NetPort, PathBeneath, RestrictSelf, Ruleset,
+    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope, make_bitflags,
 };
-use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ pub fn enter(policy: &Policy) -> Result<u32, ConfineError> {
         let hidden = [policy.hidden.clone(), disks()].concat();
         for path in readable(&hidden, &policy.shown) {
             // A path that has disappeared or cannot be opened needs no permission.
-            if let (Ok(opened), Ok(metadata)) = (PathFd::new(&path), path.symlink_metadata()) {
+            if let (Ok(opened), Ok(metadata)) = (refer_to(&path), path.symlink_metadata()) {
                 let read = match metadata.is_dir() {
                     true => AccessFs::ReadFile | AccessFs::ReadDir,
                     false => AccessFs::ReadFile.into(),
@@ -76,7 +76,7 @@ pub fn enter(policy: &Policy) -> Result<u32, ConfineError> {
     for program in policy.programs.iter().flatten() {
         created = allow(created, program, handled & (AccessFs::Execute | AccessFs::ReadFile))?;
     }
-    if let (true, Ok(opened)) = (policy.shared_memory, PathFd::new(SHARED_MEMORY)) {
+    if let (true, Ok(opened)) = (policy.shared_memory, refer_to(Path::new(SHARED_MEMORY))) {
         let access = handled & !execute & !(AccessFs::MakeSock | AccessFs::MakeFifo | AccessFs::MakeDir);
         created = created.add_rule(PathBeneath::new(opened, access)).map_err(kernel_error)?;
     }
@@ -124,7 +124,7 @@ fn allow(
     let missing = |source| ConfineError::Missing { path: path.into(), source };
     let metadata = path.metadata().map_err(missing)?;
     let access = if metadata.is_dir() { access } else { access & AccessFs::from_file(ABI) };
-    let opened = PathFd::new(path).map_err(|error| missing(io::Error::other(error)))?;
+    let opened = refer_to(path).map_err(missing)?;
     created.add_rule(PathBeneath::new(opened, access)).map_err(kernel_error)
 }
 

@@ -11,10 +11,14 @@ pub(super) fn failed(path: &Path, source: io::Error) -> ConfineError {
     ConfineError::Private { what: path.display().to_string(), source }
 }
 
+/// Opens a path only to refer to it. The standard library cannot do that with musl: it takes `O_PATH` for an access mode.
+pub(super) fn refer_to(path: &Path) -> io::Result<OwnedFd> {
+    Ok(openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?)
+}
+
 /// Opens a path so that it can be mounted elsewhere after it is covered.
 pub(super) fn open(path: &Path) -> Result<OwnedFd, ConfineError> {
-    let opened = openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
-    opened.map_err(|error| failed(path, error.into()))
+    refer_to(path).map_err(|error| failed(path, error))
 }
 
 pub(super) fn bind(source: &OwnedFd, path: &Path) -> Result<(), ConfineError> {
