@@ -79,7 +79,7 @@ impl<'d> BriefDocuments<'d> {
             let current = |row: &&ArtifactRow| row.part == part && row.digest == job.state.digest(*id);
             let newest = versions.iter().rfind(|row| row.part == part);
             if let Some(row) = versions.iter().rfind(current).or(newest) {
-                let text = without_header(content(reader, row.blob)?);
+                let text = content(reader, row.blob)?;
                 let about = format!(
                     "the {name} as you left it (version {}); edit it and return all of it",
                     row.version
@@ -144,7 +144,7 @@ impl<'d> BriefDocuments<'d> {
                 (format!("the {name}, {}", row.part), format!("{name}-{}.{}", row.part, row.format))
             };
             let text = content(self.sources.reader, row.blob)?;
-            parts.add(BriefSection::Material, &file, &about, without_header(text));
+            parts.add(BriefSection::Material, &file, &about, with_one_summary(text));
         }
         Ok(())
     }
@@ -192,27 +192,15 @@ impl<'d> BriefDocuments<'d> {
     }
 }
 
-/// A stored result as a colleague would hand it over: without the parts of its header that the brief or the payload say.
-pub fn without_header(text: String) -> String {
+/// A result without the summary of its header, if its payload has the same one.
+fn with_one_summary(text: String) -> String {
     let Some(mut result) = document(&text) else { return text };
-    if !result["payload"].is_object() || !result["completion"].is_object() {
+    let is_repeated = |summary: &&Value| **summary == result["payload"]["summary"];
+    if result["completion"].get("summary").filter(is_repeated).is_none() {
         return text;
     }
-    let summary = result["payload"]["summary"].clone();
-    let Some(fields) = result.as_object_mut() else { return text };
-    for name in ["agent", "instance", "step", "schema_version"] {
-        fields.remove(name);
-    }
-    if let Some(header) = fields.get_mut("completion").and_then(Value::as_object_mut) {
-        header.retain(|name, value| match name.as_str() {
-            "summary" => *value != summary,
-            "status" => *value != "DONE",
-            "findings_count" | "output_paths" => false,
-            _ => true,
-        });
-        if header.is_empty() {
-            fields.remove("completion");
-        }
+    if let Some(header) = result["completion"].as_object_mut() {
+        header.remove("summary");
     }
     to_yaml(&result)
 }
@@ -234,24 +222,17 @@ fn broken_pointers_text(broken: &[(String, pointers::PointerError)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::without_header;
+    use super::with_one_summary;
 
     // HO-09
     #[test]
-    fn a_result_is_given_without_what_its_header_repeats() {
-        let header = "agent: planner\ninstance: ''\nstep: plan\nschema_version: '1.0'\ncompletion:\n  status: DONE\n  summary: \
-                      Caches.\n  findings_count: 0\n  output_paths: []\n";
-        let payload = "payload:\n  summary: Caches.\n  decisions: []\n";
-        let given = without_header(format!("{header}{payload}"));
-        assert_eq!(given, payload);
-        let other = header.replace("DONE", "NEEDS_REVISION").replace("Caches.", "Two are open.");
-        let given = without_header(format!("{other}{payload}"));
-        assert!(
-            given.contains("NEEDS_REVISION") && given.contains("Two are open.") && !given.contains("planner"),
-            "{given}"
-        );
-        for text in ["# Request\n", "tasks: []\n"] {
-            assert_eq!(without_header(text.to_string()), text);
-        }
+    fn a_summary_that_header_and_payload_share_is_given_once() {
+        let both = "completion:\n  status: DONE\n  summary: Caches.\npayload:\n  summary: Caches.\n  decisions: []\n";
+        let once = with_one_summary(both.to_string());
+        assert_eq!(once.matches("Caches.").count(), 1, "{once}");
+        assert!(once.contains("DONE") && once.contains("decisions"), "{once}");
+        let different = both.replacen("Caches.", "Done.", 1);
+        assert_eq!(with_one_summary(different.clone()), different);
+        assert_eq!(with_one_summary("# Request\n".to_string()), "# Request\n");
     }
 }

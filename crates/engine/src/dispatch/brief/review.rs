@@ -1,7 +1,6 @@
 //! A second look: what a role said when it last judged the work, what became of each finding, and what has changed since.
 
 use super::BriefSources;
-use super::documents::without_header;
 use super::history::{Speaker, Utterance};
 use super::words::{Narrator, finding_text, indented};
 use crate::artifacts::content;
@@ -243,7 +242,7 @@ pub fn difference(sources: &BriefSources<'_>, utterance: &Utterance) -> Result<D
         }
         let version = |digest: Digest| -> Result<Option<String>, Trouble> {
             let row = reader.artifact_by_digest(&job.site.run, names(id), digest)?;
-            Ok(row.map(|row| content(reader, row.blob).map(without_header)).transpose()?)
+            Ok(row.map(|row| content(reader, row.blob)).transpose()?)
         };
         if let (Some(before), Some(after)) = (version(*judged)?, version(*digest)?) {
             let text = job.site.repository().text_difference(names(id), &before, &after)?;
